@@ -8,6 +8,10 @@
 
 namespace stowage {
 
+bool reads(const Stage& stage, StageTensorId tensor) {
+  return std::any_of(stage.reads.begin(), stage.reads.end(), [&](const Access& read) { return read.tensor == tensor; });
+}
+
 double identity_of(Reduction reduction, ElementType type) {
   const bool floating = is_float(type);
   const auto integer_limit = [&](bool lowest) {

@@ -52,6 +52,9 @@ struct Stage {
                       ///< spatial axes, and reads whose indices use spatial axes only
 };
 
+/// Whether any of the stage's reads is of the tensor.
+bool reads(const Stage& stage, StageTensorId tensor);
+
 enum class TensorRole : std::uint8_t { input, constant, intermediate, output };
 
 struct StageTensor {

@@ -27,7 +27,8 @@ struct SplitsLeftOut {
     given_up,   ///< when their buffers were sized and their loops in order
     unaligned,  ///< they make transfers that the DMA cannot carry out
     unplanned,  ///< they have no plan
-    too_slow    ///< their bound is no better than the best plan
+    too_slow,   ///< their bound is no better than the best plan
+    work_again  ///< the first ones compute so much again that none can be worth fusing
   } why = Why::given_up;
   std::int64_t count = 0;
   std::int64_t least_cycles = 0;  ///< that none of them can go below; of those given up and too slow

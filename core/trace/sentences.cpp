@@ -306,6 +306,9 @@ std::string say(const SplitsLeftOut& left_out, const GroupNames&) {
     case SplitsLeftOut::Why::unplanned: return fmt::format("{} {} no plan", splits, for_number(count, "has", "have"));
     case SplitsLeftOut::Why::too_slow:
       return fmt::format("{} {} not planned: {}", splits, for_number(count, "was", "were"), least);
+    case SplitsLeftOut::Why::work_again:
+      return fmt::format("{} {} not planned: the first ones compute so much again that the operators apart are cheaper",
+                         splits, for_number(count, "was", "were"));
   }
   fail_check("unknown reason for leaving a split out");
 }

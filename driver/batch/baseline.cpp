@@ -85,7 +85,7 @@ std::optional<ResultRow> read_row(std::string_view line, bool is_whole, SourceLo
 }
 
 /// "a, b and 3 more".
-std::string shortly_listed(std::vector<std::string> names) {
+std::string quoted_names(std::vector<std::string> names) {
   const std::size_t all = names.size();
   for (std::string& name : names) name = "'" + line_text(name) + "'";
   if (all > max_names) {
@@ -123,21 +123,20 @@ bool tell_jobs(const Baseline& baseline, const std::vector<std::string>& jobs, D
   std::set_difference(now.begin(), now.end(), before.begin(), before.end(), std::back_inserter(added));
   if (gone.size() == before.size()) {
     diagnostics.error("nothing-compared", place_in(baseline.file),
-                      before.empty()
-                          ? "the baseline has no job"
-                          : fmt::format("the baseline has no job of this batch, but {}", shortly_listed(gone)),
+                      before.empty() ? "the baseline has no job"
+                                     : fmt::format("the baseline has no job of this batch, but {}", quoted_names(gone)),
                       "give the results of an earlier run of the same batch file");
     return false;
   }
   if (!gone.empty()) {
     diagnostics.warning("baseline-jobs-gone", place_in(baseline.file),
                         fmt::format("{} of the baseline {} not in the batch: {}", counted(gone.size(), "job"),
-                                    for_number(gone.size(), "is", "are"), shortly_listed(gone)));
+                                    for_number(gone.size(), "is", "are"), quoted_names(gone)));
   }
   if (!added.empty()) {
     diagnostics.warning("baseline-jobs-new", place_in(baseline.file),
                         fmt::format("{} of the batch {} not in the baseline '{}': {}", counted(added.size(), "job"),
-                                    for_number(added.size(), "is", "are"), baseline.file, shortly_listed(added)));
+                                    for_number(added.size(), "is", "are"), baseline.file, quoted_names(added)));
   }
   return true;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Comparison in words, tables and JSON.
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include "core/number_text.h"
 #include "core/quoting.h"
 #include "driver/batch/baseline.h"
+#include "driver/diff/diff_words.h"
 #include "driver/json/json.h"
 #include "driver/text/text_table.h"
 
@@ -20,16 +20,9 @@ namespace {
 constexpr std::ptrdiff_t behind_state = 2;  ///< place of a column
 
 /// "+1.8 %"; small differences, which may be beyond a small tolerance, with the digits that show them.
-std::string percent_text(double before, double after) {
-  if (before == after) return "";
-  if (before == 0) return "new";
-  const double percent = 100 * (after / before - 1);
-  return std::abs(percent) < 0.05 ? fmt::format("{:+.1g} %", percent) : fmt::format("{:+.1f} %", percent);
-}
-
-std::string percent_text(const JobComparison& job, std::int64_t ResultNumbers::*number) {
+std::string change_of(const JobComparison& job, std::int64_t ResultNumbers::*number) {
   if (!job.before || !job.after) return "";
-  return percent_text(static_cast<double>((*job.before).*number), static_cast<double>((*job.after).*number));
+  return percent_change_text(static_cast<double>((*job.before).*number), static_cast<double>((*job.after).*number));
 }
 
 Json numbers_json(const std::optional<ResultNumbers>& numbers) {
@@ -99,9 +92,9 @@ std::string comparison_text(const Comparison& comparison) {
       };
       const bool both = job->before && job->after;
       table.add({job->job, marks_text(*job), time(job->before), time(job->after),
-                 both ? percent_text(job->before->seconds, job->after->seconds) : "",
-                 percent_text(*job, &ResultNumbers::dma_bytes), percent_text(*job, &ResultNumbers::ldm_bytes),
-                 percent_text(*job, &ResultNumbers::memory_bytes)});
+                 both ? percent_change_text(job->before->seconds, job->after->seconds) : "",
+                 change_of(*job, &ResultNumbers::dma_bytes), change_of(*job, &ResultNumbers::ldm_bytes),
+                 change_of(*job, &ResultNumbers::memory_bytes)});
       if (!words_of(*job).empty()) words += line_text(fmt::format("{}: {}", job->job, words_of(*job))) + "\n";
     }
     text += "\n" + table.text();

@@ -22,12 +22,6 @@ namespace {
 
 using Kind = ColumnKind;
 
-Column keyed(std::string key, std::string title, Kind kind, std::string tip) {
-  Column column{std::move(title), kind, std::move(tip)};
-  column.key = std::move(key);
-  return column;
-}
-
 /// Keys of the job itself have columns of their own.
 bool has_column(const std::string& key) {
   return key == "network" || key == "model" || key == "target" || key == "fusion" || key == "planner";

@@ -35,12 +35,6 @@ std::optional<int> whole(std::string_view text) {
   return number;
 }
 
-SourceLocation place_of(const fs::path& path) {
-  SourceLocation place;
-  place.file = path.string();
-  return place;
-}
-
 ShardNote note_of(const Json& json) {
   if (json.at("format") != note_format) throw std::invalid_argument("its 'format' is another");
   if (json.at("version") != note_version) throw std::invalid_argument("another version of Stowage wrote it");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/diff/diff_words.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -52,6 +54,13 @@ std::string edits_text(const std::vector<ScheduleChange>& changes) {
     }
   }
   return shortly_listed(words);
+}
+
+std::string percent_change_text(double before, double after) {
+  if (before == after) return "";
+  if (before == 0) return "new";
+  const double percent = 100 * (after / before - 1);
+  return std::abs(percent) < 0.05 ? fmt::format("{:+.1g} %", percent) : fmt::format("{:+.1f} %", percent);
 }
 
 std::string percent_text(double part) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of the sentences about two plans, for driver/diff itself.
+// Pieces of the sentences about two plans.
 #pragma once
 
 #include <string>
@@ -24,5 +24,7 @@ std::string edits_text(const std::vector<ScheduleChange>& changes);
 
 /// "12.0 %"; a difference that would be printed as none is said to be small.
 std::string percent_text(double part);
+/// "+12.0 %", "-0.02 %" (of what would be printed as none one digit), "new" behind nothing, "" where nothing changed.
+std::string percent_change_text(double before, double after);
 
 }  // namespace stowage

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/text/units.h"
 #include "lowering/time/measured_error.h"
 
 namespace stowage {
@@ -21,8 +22,6 @@ std::optional<double> simulated_seconds(const Compilation& compilation, const st
   for (const SimulatedStep& step : *steps) cycles += step.cycles;
   return static_cast<double>(cycles) / compilation.program.target.clock_hz;
 }
-
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 }  // namespace
 
@@ -55,14 +54,14 @@ std::string difference_error_text(const PlanDiff& diff, const std::string& a, co
                                     ? fmt::format("In simulation {} and {} are equally fast", a, b)
                                     : fmt::format("In simulation {} is {}", b, speed);
   const std::string parts = fmt::format("(closed form against simulation: {}, against measurements: {})",
-                                        percent(error->closed_form_error), percent(measured_error));
+                                        shown_share(error->closed_form_error), shown_share(measured_error));
   return error->is_inside()
              ? fmt::format(
                    "{}. The difference is inside the model's error of {} {}: on the machine there may be none, "
                    "or the other plan may be faster.",
-                   simulated, percent(error->model_error), parts)
+                   simulated, shown_share(error->model_error), parts)
              : fmt::format("{}. The difference is larger than the model's error of {} {}.", simulated,
-                           percent(error->model_error), parts);
+                           shown_share(error->model_error), parts);
 }
 
 }  // namespace stowage

@@ -126,12 +126,6 @@ std::string groups_clause(const PlanDiff& diff) {
   return fmt::format("{} {}", counted(std::abs(change), "group"), change < 0 ? "fewer" : "more");
 }
 
-std::string percent_text(double before, double after) {
-  if (before == after) return "";
-  if (before == 0) return "new";
-  return fmt::format("{:+.1f} %", 100 * (after / before - 1));
-}
-
 std::string change_text(std::int64_t before, std::int64_t after) {
   if (before == after) return "";
   return (after > before ? "+" : "") + grouped_digits(after - before);
@@ -144,7 +138,7 @@ std::string totals_table(const PlanDiff& diff, const std::string& a, const std::
   };
   const auto numbers = [&](const std::string& what, std::int64_t x, std::int64_t y) {
     table.add({what, grouped_digits(x), grouped_digits(y), change_text(x, y),
-               percent_text(static_cast<double>(x), static_cast<double>(y))});
+               percent_change_text(static_cast<double>(x), static_cast<double>(y))});
   };
   const PlanNumbers& x = diff.before.totals;
   const PlanNumbers& y = diff.after.totals;
@@ -160,10 +154,10 @@ std::string totals_table(const PlanDiff& diff, const std::string& a, const std::
   numbers("DMA bytes", x.bytes, y.bytes);
   numbers("LDM peak", x.ldm_bytes, y.ldm_bytes);
   numbers("cycles", x.cycles, y.cycles);
-  table.add({"time", seconds_text(x.seconds), seconds_text(y.seconds), "", percent_text(x.seconds, y.seconds)});
+  table.add({"time", seconds_text(x.seconds), seconds_text(y.seconds), "", percent_change_text(x.seconds, y.seconds)});
   const std::optional<double>& p = diff.before.simulated_seconds;
   const std::optional<double>& q = diff.after.simulated_seconds;
-  if (p && q) table.add({"simulated time", seconds_text(*p), seconds_text(*q), "", percent_text(*p, *q)});
+  if (p && q) table.add({"simulated time", seconds_text(*p), seconds_text(*q), "", percent_change_text(*p, *q)});
   return table.text();
 }
 
@@ -188,7 +182,7 @@ std::string groups_table(const PlanDiff& diff, const std::string& a, const std::
     const auto [before, after] = sides_text(change);
     table.add({before, after == before ? "" : after, std::string(kind_text(change.kind)), grouped_digits(x.cycles),
                grouped_digits(y.cycles), change_text(x.cycles, y.cycles),
-               percent_text(static_cast<double>(x.cycles), static_cast<double>(y.cycles)),
+               percent_change_text(static_cast<double>(x.cycles), static_cast<double>(y.cycles)),
                change_text(x.bytes, y.bytes), change_text(x.transfers, y.transfers),
                change_text(x.operations, y.operations), change_text(x.ldm_bytes, y.ldm_bytes)});
   }

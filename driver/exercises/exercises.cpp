@@ -94,7 +94,7 @@ std::string product(const Sizes& sizes, std::int64_t offset_of_result, const Tar
                      fmt::arg("c_bytes", 4 * sizes.columns), fmt::arg("ldm", offset_of_result + 4 * sizes.columns));
 }
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
+std::string replaced_once(std::string text, const std::string& from, const std::string& to) {
   const std::size_t at = text.find(from);
   check(at != std::string::npos, "an exercise lacks what its fault is made of");
   return text.replace(at, from.size(), to);
@@ -104,22 +104,22 @@ std::string with_fault(const std::string& sound, int number, const Sizes& sizes,
                        const Target& target) {
   const int c = sizes.columns, r = sizes.rows;
   switch (number) {
-    case 1: return replaced(sound, "    3  wait 1\n", "");
-    case 2: return replaced(sound, "wait B_ldm[ko % 2]", "wait B_ldm[(ko + 1) % 2]");
-    case 3: return replaced(sound, "product(A_ldm, B_ldm[ko % 2])", "product(A_ldm, B_ldm[(ko + 1) % 2])");
+    case 1: return replaced_once(sound, "    3  wait 1\n", "");
+    case 2: return replaced_once(sound, "wait B_ldm[ko % 2]", "wait B_ldm[(ko + 1) % 2]");
+    case 3: return replaced_once(sound, "product(A_ldm, B_ldm[ko % 2])", "product(A_ldm, B_ldm[(ko + 1) % 2])");
     case 4:
-      return replaced(sound, fmt::format("{}*ko + {}, y_at:", r, 2 * r),
-                      fmt::format("{}*ko + {}, y_at:", r, 2 * r - 1));
-    case 5: return replaced(sound, fmt::format("y_at = {}*y_core", c), fmt::format("y_at = {}*y_core", c / 2));
+      return replaced_once(sound, fmt::format("{}*ko + {}, y_at:", r, 2 * r),
+                           fmt::format("{}*ko + {}, y_at:", r, 2 * r - 1));
+    case 5: return replaced_once(sound, fmt::format("y_at = {}*y_core", c), fmt::format("y_at = {}*y_core", c / 2));
     case 6:
-      return replaced(sound, fmt::format("get B[0:{}, y_at:y_at + {}]", r, c),
-                      fmt::format("get B[0:{}, y_at:y_at + {}]", r, 4 * c));
+      return replaced_once(sound, fmt::format("get B[0:{}, y_at:y_at + {}]", r, c),
+                           fmt::format("get B[0:{}, y_at:y_at + {}]", r, 4 * c));
     case 7: {
       const std::int64_t line = target.ldm.alignment;
       const std::int64_t last = (target.ldm.available() - 4 * c) / line * line;
       return product(sizes, std::max(lowest, last + line), target);
     }
-    default: return replaced(sound, "-> B_ldm from [0, y_at]\n", "-> B_ldm from [0, y_at] of mesh\n");
+    default: return replaced_once(sound, "-> B_ldm from [0, y_at]\n", "-> B_ldm from [0, y_at] of mesh\n");
   }
 }
 

@@ -19,12 +19,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-SourceLocation place_of(const fs::path& path) {
-  SourceLocation place;
-  place.file = path.string();
-  return place;
-}
-
 void report(const fs::path& path, const std::string& what, int error, Diagnostics& diagnostics,
             std::string remedy = {}) {
   diagnostics.error("file-error", place_of(path), fmt::format("{}: {}", what, std::generic_category().message(error)),
@@ -56,6 +50,12 @@ Result<File> open_to_read(const std::string& path, Diagnostics& diagnostics) {
 }
 
 }  // namespace
+
+SourceLocation place_of(const fs::path& path) {
+  SourceLocation place;
+  place.file = path.string();
+  return place;
+}
 
 Result<std::string> read_text_file(const std::string& path, Diagnostics& diagnostics) {
   auto file = open_to_read(path, diagnostics);

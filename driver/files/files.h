@@ -19,6 +19,9 @@
 
 namespace stowage {
 
+/// A file or folder as the place of a diagnostic.
+SourceLocation place_of(const std::filesystem::path& path);
+
 Result<std::string> read_text_file(const std::string& path, Diagnostics& diagnostics);
 
 /// A file that is open, to be read where it is wanted: all of it at once would be much of the memory.

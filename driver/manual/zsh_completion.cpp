@@ -10,7 +10,7 @@ namespace stowage {
 namespace {
 
 /// A text inside of a specification, where these characters would end it.
-std::string escaped(const std::string& text) {
+std::string zsh_escaped(const std::string& text) {
   std::string out;
   for (const char c : text) {
     if (c == ':' || c == '[' || c == ']' || c == '\\') out += '\\';
@@ -38,7 +38,7 @@ std::string zsh_value_of(const OptionOutline& option) {
   } else if (hint.files != FileKind::none) {
     action = files_of(hint);
   }
-  return ":" + escaped(option.value) + ":" + action;
+  return ":" + zsh_escaped(option.value) + ":" + action;
 }
 
 std::string argument_specs(const std::vector<OptionOutline>& options, const std::string& indent) {
@@ -54,7 +54,7 @@ std::string argument_specs(const std::vector<OptionOutline>& options, const std:
       if (!option.repeated && option.names.size() > 1) spec = fmt::format("({})", fmt::join(option.names, " "));
       spec += name;
       if (!option.value.empty()) spec += name.starts_with("--") ? "=" : "+";
-      spec += "[" + escaped(option.summary) + "]";
+      spec += "[" + zsh_escaped(option.summary) + "]";
       add(option.value.empty() ? spec : spec + zsh_value_of(option));
     }
   }
@@ -72,7 +72,7 @@ std::string zsh_completion(const ProgramOutline& program) {
   } else {
     text += "  local -a commands\n  commands=(\n";
     for (const CommandOutline& command : program.commands) {
-      text += "    " + shell_quoted(escaped(command.name) + ":" + escaped(command.summary)) + "\n";
+      text += "    " + shell_quoted(zsh_escaped(command.name) + ":" + zsh_escaped(command.summary)) + "\n";
     }
     text += "  )\n  if (( CURRENT == 2 )); then\n    _describe -t commands command commands\n    _arguments -S" +
             argument_specs(program.options, "      ") +

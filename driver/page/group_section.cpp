@@ -20,7 +20,7 @@ namespace stowage {
 
 namespace {
 
-std::string tensor_text(const Graph& graph, TensorId id) {
+std::string tensor_html(const Graph& graph, TensorId id) {
   const GraphTensor& tensor = graph.tensor(id);
   return fmt::format("<code>{}</code> {}{}", escaped(tensor.name), name_of(tensor.type), to_text(tensor.shape));
 }
@@ -36,10 +36,10 @@ std::string members(const Graph& graph, const FusedOperator& group) {
   html += ".</p>\n<p>Reads ";
   for (std::size_t i = 0; i < group.inputs.size(); ++i) {
     html += fmt::format("{}{}{}", i > 0 ? ", " : "", graph.tensor(group.inputs[i]).constant ? "parameter " : "",
-                        tensor_text(graph, group.inputs[i]));
+                        tensor_html(graph, group.inputs[i]));
   }
   std::vector<std::string> stored;
-  for (const TensorId tensor : stored_by(group)) stored.push_back(tensor_text(graph, tensor));
+  for (const TensorId tensor : stored_by(group)) stored.push_back(tensor_html(graph, tensor));
   return html + fmt::format("; writes {}.</p>\n", fmt::join(stored, ", "));
 }
 

@@ -12,12 +12,6 @@ namespace {
 
 using Kind = ColumnKind;
 
-Column keyed(const char* key, const char* title, Kind kind, const char* tip) {
-  Column column{title, kind, tip};
-  column.key = key;
-  return column;
-}
-
 }  // namespace
 
 std::vector<SimulatedStep::Term> sum_of_terms(const std::vector<SimulatedStep>& steps) {

@@ -2,6 +2,7 @@
 #include "driver/report/table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,6 +19,12 @@ ColumnKind change_kind(ColumnKind kind) {
     case ColumnKind::share: return ColumnKind::share_change;
     default: return ColumnKind::count_change;
   }
+}
+
+Column keyed(std::string key, std::string title, ColumnKind kind, std::string tip) {
+  Column column{std::move(title), kind, std::move(tip)};
+  column.key = std::move(key);
+  return column;
 }
 
 bool is_text(ColumnKind kind) { return kind == ColumnKind::text || kind == ColumnKind::extents; }

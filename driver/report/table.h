@@ -48,6 +48,9 @@ struct Column {
   std::string absent = {};  ///< what a person reads for an empty text
 };
 
+/// A column of a file for machines.
+Column keyed(std::string key, std::string title, ColumnKind kind, std::string tip);
+
 /// Nothing, text, a whole number (counts, bytes, cycles) or a fraction (shares from 0 to 1, rates in bytes per second).
 using Cell = std::variant<std::monostate, std::string, std::int64_t, double>;
 

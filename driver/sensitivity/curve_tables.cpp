@@ -13,12 +13,6 @@ namespace {
 
 using Kind = ColumnKind;
 
-Column keyed(std::string key, std::string title, Kind kind, std::string tip) {
-  Column column{std::move(title), kind, std::move(tip)};
-  column.key = std::move(key);
-  return column;
-}
-
 /// Number of the knee at a point, from 1 on; 0: there is none.
 std::size_t knee_at(const Curve& curve, std::size_t point) {
   for (std::size_t k = 0; k < curve.knees.size(); ++k) {

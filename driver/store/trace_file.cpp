@@ -112,7 +112,7 @@ void check_iterators(const TraceRecord& record, const std::vector<GroupIterator>
   }
 }
 
-std::string quoted(const std::string& text) {
+std::string json_string(const std::string& text) {
   std::string line = dumped(Json(text));
   line.pop_back();  // the line break
   return line;
@@ -123,7 +123,7 @@ std::string quoted(const std::string& text) {
 std::string trace_json(const Compilation& compilation) {
   // One record a line.
   std::string text = fmt::format("{{\"command\": {}, \"format\": \"{}\", \"version\": {}, \"groups\": [\n",
-                                 quoted(compilation.command_line), trace_format, trace_version);
+                                 json_string(compilation.command_line), trace_format, trace_version);
   bool first = true;
   const auto add_row = [&](const Json& row) {
     if (!first) text += ",";

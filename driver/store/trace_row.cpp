@@ -273,7 +273,7 @@ constexpr auto values_of(Of<SizeTried::Step>) {
 }
 constexpr auto values_of(Of<TransferPlaced::What>) { return list("load"sv, "computation"sv, "store"sv, "sum"sv); }
 constexpr auto values_of(Of<SplitsLeftOut::Why>) {
-  return list("given-up"sv, "unaligned"sv, "unplanned"sv, "too-slow"sv);
+  return list("given-up"sv, "unaligned"sv, "unplanned"sv, "too-slow"sv, "work-again"sv);
 }
 
 // --- writing ---------------------------------------------------------------------------------------------------------

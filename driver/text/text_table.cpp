@@ -13,7 +13,7 @@ namespace stowage {
 namespace {
 
 /// Columns of a terminal that a text takes: its code points.
-std::size_t width_of(const std::string& text) {
+std::size_t columns_of(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
@@ -38,14 +38,14 @@ TextColumns::TextColumns(std::vector<std::string> headings) : headings_(std::mov
 
 void TextColumns::fit(const std::vector<std::string>& cells) {
   check(cells.size() == right_.size(), "a row has another number of cells than its table");
-  for (std::size_t i = 0; i < cells.size(); ++i) widths_[i] = std::max(widths_[i], width_of(cell_text(cells[i])));
+  for (std::size_t i = 0; i < cells.size(); ++i) widths_[i] = std::max(widths_[i], columns_of(cell_text(cells[i])));
 }
 
 std::string TextColumns::row(const std::vector<std::string>& cells) const {
   std::string text;
   for (std::size_t i = 0; i < widths_.size(); ++i) {
     const std::string cell = cell_text(cells[i]);
-    const std::string space(widths_[i] - width_of(cell), ' ');
+    const std::string space(widths_[i] - columns_of(cell), ' ');
     text += right_[i] ? fmt::format("| {}{} ", space, cell) : fmt::format("| {}{} ", cell, space);
   }
   return text + "|\n";

@@ -13,13 +13,13 @@ namespace stowage {
 
 namespace {
 
-std::string quoted(const std::string& text) { return dumped(Json(text)); }
+std::string json_text(const std::string& text) { return dumped(Json(text)); }
 
 }  // namespace
 
 TraceEvents::TraceEvents(double clock_hz, const std::string& origin) : clock_hz_(clock_hz) {
   text_ = fmt::format("{{\"displayTimeUnit\": \"ns\", \"otherData\": {{\"origin\": {}}}, \"traceEvents\": [",
-                      quoted(origin));
+                      json_text(origin));
 }
 
 std::int64_t TraceEvents::nanoseconds_of(std::int64_t cycle) const {
@@ -37,7 +37,7 @@ int TraceEvents::process(const std::string& name) {
   const auto [found, is_new] = processes_.try_emplace(name, static_cast<int>(processes_.size()) + 1);
   if (is_new) {
     for (const auto& [key, value] :
-         {std::pair("process_name", fmt::format("{{\"name\": {}}}", quoted(name))),
+         {std::pair("process_name", fmt::format("{{\"name\": {}}}", json_text(name))),
           std::pair("process_sort_index", fmt::format("{{\"sort_index\": {}}}", found->second))}) {
       begin_event();
       fmt::format_to(std::back_inserter(text_), R"({{"ph": "M", "pid": {}, "name": "{}", "args": {}}})", found->second,
@@ -52,7 +52,7 @@ void TraceEvents::name_tracks(const StepTimeline& step) {
     const int pid = process(track.process);
     if (!named_.try_emplace({pid, track.place}, true).second) continue;
     for (const auto& [key, value] :
-         {std::pair("thread_name", fmt::format("{{\"name\": {}}}", quoted(track.name))),
+         {std::pair("thread_name", fmt::format("{{\"name\": {}}}", json_text(track.name))),
           std::pair("thread_sort_index", fmt::format("{{\"sort_index\": {}}}", track.place))}) {
       begin_event();
       fmt::format_to(std::back_inserter(text_), R"({{"ph": "M", "pid": {}, "tid": {}, "name": "{}", "args": {}}})", pid,
@@ -75,10 +75,11 @@ void TraceEvents::add_slice(int process, int thread, const std::string& name, co
 }
 
 void TraceEvents::add(const std::string& name, const StepTimeline& step) {
-  add_slice(process("program"), 0, quoted(name), "\"step\"", -1, 0, step.cycles);
+  add_slice(process("program"), 0, json_text(name), "\"step\"", -1, 0, step.cycles);
   name_tracks(step);
   std::vector<std::pair<std::string, std::string>> labels;  // name and category
-  for (const StepTimeline::Label& label : step.labels) labels.emplace_back(quoted(label.name), quoted(label.category));
+  for (const StepTimeline::Label& label : step.labels)
+    labels.emplace_back(json_text(label.name), json_text(label.category));
   std::vector<int> pids;  // by track
   for (const StepTimeline::Track& track : step.tracks) pids.push_back(process(track.process));
   const auto pid_of = [&](const StepTimeline::Slice& slice) { return pids[static_cast<std::size_t>(slice.track)]; };
@@ -107,7 +108,7 @@ void TraceEvents::add(const std::string& name, const StepTimeline& step) {
       begin_event();
       fmt::format_to(std::back_inserter(text_),
                      R"({{"ph": "C", "pid": {}, "tid": 0, "ts": {}, "name": {}, "args": {{"value": {:.6g}}}}})",
-                     process("program"), time_of(value.cycle), quoted(counter.name), value.value);
+                     process("program"), time_of(value.cycle), json_text(counter.name), value.value);
     }
   }
   start_ += step.cycles;

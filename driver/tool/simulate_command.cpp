@@ -19,6 +19,7 @@
 #include "driver/run/inputs.h"
 #include "driver/store/plan_file.h"
 #include "driver/text/text_table.h"
+#include "driver/text/units.h"
 #include "driver/timeline/trace_events.h"
 
 namespace stowage {
@@ -103,7 +104,6 @@ TimedProgram timed(const Program& program, const std::vector<SimulatedStep>& sim
   return times;
 }
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
 double busy_share(const SimulatedStep::Engine& engine) {
@@ -123,12 +123,13 @@ std::string table_text(const TimedProgram& times) {
   TextTable table(headings);
   const auto add_row = [&](const TimedStep& step) {
     const SimulatedStep& simulated = step.simulated;
-    std::vector<std::string> cells = {step.name, grouped_digits(simulated.cycles),
-                                      percent(static_cast<double>(simulated.cycles) / static_cast<double>(all.cycles))};
+    std::vector<std::string> cells = {
+        step.name, grouped_digits(simulated.cycles),
+        shown_share(static_cast<double>(simulated.cycles) / static_cast<double>(all.cycles))};
     for (std::size_t i = 0; i < all.parts.size(); ++i) {
       if (all.parts[i].cycles > 0) cells.push_back(grouped_digits(simulated.parts[i].cycles));
     }
-    for (const SimulatedStep::Engine& engine : simulated.engines) cells.push_back(percent(busy_share(engine)));
+    for (const SimulatedStep::Engine& engine : simulated.engines) cells.push_back(shown_share(busy_share(engine)));
     cells.push_back(fmt::format("{:.2f}", times.rate(simulated.dma_bytes, simulated.dma_busy_cycles) / 1e9));
     cells.push_back(fmt::format("{:.2f}", times.rate(step.flops, simulated.cycles) / 1e9));
     cells.push_back(grouped_digits(step.closed_form));
@@ -149,7 +150,7 @@ std::string verdict_text(const TimedProgram& times) {
       "closed form within 5 % of {} of {}, within 10 % of {}; the worst is '{}' ({})\n"
       "{}, {} of them step by step\n",
       seconds_text(times.seconds(all.cycles)), seconds_text(times.seconds(all.exposed_dma_cycles())),
-      percent(static_cast<double>(all.exposed_dma_cycles()) / static_cast<double>(all.cycles)),
+      shown_share(static_cast<double>(all.exposed_dma_cycles()) / static_cast<double>(all.cycles)),
       seconds_text(times.seconds(times.all.closed_form)), signed_percent(times.all.error()), times.within(0.05),
       counted(times.steps.size(), "fused operator"), times.within(0.10), worst->name, signed_percent(worst->error()),
       counted(all.events, "event"), grouped_digits(all.steps));

@@ -28,12 +28,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-SourceLocation place_of(const fs::path& path) {
-  SourceLocation place;
-  place.file = path.string();
-  return place;
-}
-
 /// The shards' numbers by how far they are.
 struct ShardsByState {
   std::vector<int> done, running, stopped, missing;

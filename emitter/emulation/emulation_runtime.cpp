@@ -36,7 +36,7 @@ std::uint64_t hash_of(std::string_view text, std::uint64_t hash) {
   return hash * 0x100000001b3U;
 }
 
-void write_text(const fs::path& path, std::string_view text) { write_in_place(path, std::as_bytes(std::span(text))); }
+void rewrite_text(const fs::path& path, std::string_view text) { write_in_place(path, std::as_bytes(std::span(text))); }
 
 /// A folder that only this user can write: objects in it are linked into what we run.
 bool make_private_folder(const fs::path& path) {
@@ -103,7 +103,7 @@ bool build(const HostCompiler& compiler, const std::vector<std::string>& flags, 
     calls.push_back(std::move(call));
   }
   if (!run_compiler(compiler, calls, folder, diagnostics, stop)) return false;
-  write_text(folder / manifest_name, manifest_of(folder));
+  rewrite_text(folder / manifest_name, manifest_of(folder));
   std::error_code error;
   fs::rename(folder, wanted, error);
   if (!error || is_whole(wanted)) return true;
@@ -115,8 +115,8 @@ bool build(const HostCompiler& compiler, const std::vector<std::string>& flags, 
 }  // namespace
 
 void write_emulation_runtime(const fs::path& folder) {
-  for (const std::string_view name : header_names) write_text(folder / name, emulation_text(name));
-  for (const std::string_view name : source_names) write_text(folder / name, emulation_text(name));
+  for (const std::string_view name : header_names) rewrite_text(folder / name, emulation_text(name));
+  for (const std::string_view name : source_names) rewrite_text(folder / name, emulation_text(name));
 }
 
 Result<EmulationRuntime> provide_emulation_runtime(const HostCompiler& compiler,

@@ -82,6 +82,10 @@ std::vector<FusedOperator> in_execution_order(const GraphFacts& facts, std::vect
   return ordered;
 }
 
+bool share_operators(const std::vector<OpId>& a, const std::vector<OpId>& b) {
+  return std::any_of(a.begin(), a.end(), [&](OpId op) { return std::find(b.begin(), b.end(), op) != b.end(); });
+}
+
 std::string names_of(const Graph& graph, const std::vector<OpId>& operators) {
   std::string text;
   for (const OpId op : operators) text += (text.empty() ? "" : " + ") + graph.op(op).name;

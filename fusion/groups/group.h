@@ -27,6 +27,9 @@ std::vector<FusedOperator> in_execution_order(const GraphFacts& facts, std::vect
 /// Tensors that a group reads from outside, in order of first use.
 std::vector<TensorId> outside_inputs(const Graph& graph, const std::vector<OpId>& operators);
 
+/// Whether any operator is in both.
+bool share_operators(const std::vector<OpId>& a, const std::vector<OpId>& b);
+
 /// "conv1 + relu1", for messages.
 std::string names_of(const Graph& graph, const std::vector<OpId>& operators);
 std::vector<std::string> names_each(const Graph& graph, const std::vector<OpId>& operators);

@@ -33,10 +33,6 @@ std::int64_t uses_of(const Stage& stage, StageTensorId tensor) {
   return uses;
 }
 
-bool reads(const Stage& stage, StageTensorId tensor) {
-  return std::any_of(stage.reads.begin(), stage.reads.end(), [&](const Access& a) { return a.tensor == tensor; });
-}
-
 bool can_compose(const StageList& list, const Stage& producer, const Stage& reader) {
   const Shape& shape = list.tensors[producer.output].shape;
   const bool reindexes = only_reindexes(producer);

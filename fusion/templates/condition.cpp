@@ -29,14 +29,14 @@ bool holds_scalar(const Condition& condition, const Scalar& value) {
   return condition.form == Form::at_least ? *number >= wanted : *number <= wanted;
 }
 
-std::string number_text(double number) {
+std::string condition_number(double number) {
   return std::trunc(number) == number && std::abs(number) < 1e15 ? fmt::format("{:.0f}", number)
                                                                  : fmt::to_string(number);
 }
 
 struct ScalarText {
   std::string operator()(bool truth) const { return truth ? "true" : "false"; }
-  std::string operator()(double number) const { return number_text(number); }
+  std::string operator()(double number) const { return condition_number(number); }
   std::string operator()(const std::string& text) const { return text; }
 };
 
@@ -155,8 +155,8 @@ class ConditionReader {
       }
     }
     if (low && high && *low > *high) {
-      return wrong("empty-range",
-                   fmt::format("'{}' from {} to {} holds no number", key_, number_text(*low), number_text(*high)));
+      return wrong("empty-range", fmt::format("'{}' from {} to {} holds no number", key_, condition_number(*low),
+                                              condition_number(*high)));
     }
     return all.parts.size() == 1 ? std::move(all.parts.front()) : all;
   }
@@ -299,7 +299,7 @@ std::string to_text(const PropertyValue& value) {
     return std::get<std::string>(value);
   }
   std::vector<std::string> texts;
-  for (const double element : *elements) texts.push_back(number_text(element));
+  for (const double element : *elements) texts.push_back(condition_number(element));
   return fmt::format("[{}]", fmt::join(texts, ","));
 }
 

@@ -29,10 +29,6 @@ std::string reason_text(const LoadedPlan& plan, const CandidateRecord& candidate
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-bool meet(const std::vector<OpId>& a, const std::vector<OpId>& b) {
-  return std::any_of(a.begin(), a.end(), [&](OpId op) { return std::find(b.begin(), b.end(), op) != b.end(); });
-}
-
 }  // namespace
 
 std::vector<OpId> operators_at(const LoadedPlan& plan, const Subject& subject) {
@@ -72,7 +68,7 @@ Table candidates_table(const LoadedPlan& plan, const CandidateFilter& filter) {
   for (std::size_t c = 0; c < record.candidates.size(); ++c) {
     const CandidateRecord& candidate = record.candidates[c];
     if (filter.fate && candidate.fate != *filter.fate) continue;
-    if (!around.empty() && !meet(candidate.operators, around)) continue;
+    if (!around.empty() && !share_operators(candidate.operators, around)) continue;
     Row row;
     row.subject = subject_of_candidate(plan, c);
     const bool costs = candidate.fate != CandidateFate::refused;

@@ -23,10 +23,6 @@ namespace stowage::inspector {
 
 namespace {
 
-bool meet(const std::vector<OpId>& a, const std::vector<OpId>& b) {
-  return std::any_of(a.begin(), a.end(), [&](OpId op) { return std::find(b.begin(), b.end(), op) != b.end(); });
-}
-
 std::vector<OpId> sorted(std::vector<OpId> operators) {
   std::sort(operators.begin(), operators.end());
   return operators;
@@ -157,7 +153,7 @@ Regrouping regrouping_of(const CandidateSet& set, std::size_t candidate, const G
   way.templates = fmt::format("{}", fmt::join(set.of(candidate).templates, ", "));
   LatticeProblem rest;
   for (const std::vector<OpId>& group : now) {
-    if (!meet(group, members)) continue;
+    if (!share_operators(group, members)) continue;
     way.before.push_back(group);
     std::copy_if(group.begin(), group.end(), std::back_inserter(rest.operators),
                  [&](OpId op) { return std::find(members.begin(), members.end(), op) == members.end(); });
@@ -266,8 +262,8 @@ Regrouped regrouped_at(const LoadedPlan& plan, const PlanEdit& edit, OpId op) {
   for (std::size_t before = 0; before != steps.size() + groups.size();) {
     before = steps.size() + groups.size();
     for (std::size_t g = 0; g < fixed.size(); ++g) {
-      const bool touched =
-          std::any_of(steps.begin(), steps.end(), [&](int index) { return meet(operators_of(index), fixed[g]); });
+      const bool touched = std::any_of(steps.begin(), steps.end(),
+                                       [&](int index) { return share_operators(operators_of(index), fixed[g]); });
       if (!touched) continue;
       groups.insert(g);
       for (const OpId member : fixed[g]) steps.insert(plan.step_of_operator[member.index()]);
@@ -302,7 +298,7 @@ std::vector<Regrouping> regroupings(const GroupChoices& choices, const PlanEdit&
   for (std::size_t c = 0; c < set.candidates.size(); ++c) {
     const CandidateGroup& candidate = set.of(c);
     const std::vector<OpId>& members = candidate.group.operators;
-    if (!meet(members, *own) || sorted(members) == sorted(*own)) continue;
+    if (!share_operators(members, *own) || sorted(members) == sorted(*own)) continue;
     if (!candidate.allowed()) {
       Regrouping way;
       way.after = {members};

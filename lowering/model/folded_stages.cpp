@@ -71,10 +71,6 @@ bool reads_each_once(const Stage& stage, const Access& access, const Shape& shap
   return true;
 }
 
-bool reads(const Stage& stage, StageTensorId tensor) {
-  return std::any_of(stage.reads.begin(), stage.reads.end(), [&](const Access& a) { return a.tensor == tensor; });
-}
-
 /// Whether an index of the stage is the value of a tensor's element.
 bool looks_up(const Stage& stage, StageTensorId tensor) {
   return std::any_of(stage.reads.begin(), stage.reads.end(), [&](const Access& access) {

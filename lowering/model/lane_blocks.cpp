@@ -123,10 +123,6 @@ std::optional<int> read_along(const Stage& stage, int axis) {
   return moves(a->read) ? a->read : b->read;
 }
 
-bool reads(const Stage& stage, StageTensorId tensor) {
-  return std::any_of(stage.reads.begin(), stage.reads.end(), [&](const Access& read) { return read.tensor == tensor; });
-}
-
 /// Why the sum of a stage cannot have its lanes innermost; empty where it can.
 std::string why_not_innermost(const StageList& list, const Product& product) {
   const Stage& stage = list.stages[product.stage];

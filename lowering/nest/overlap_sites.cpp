@@ -28,7 +28,7 @@ void visit_around(const Block& block, Around& around, const std::function<void(c
 }
 
 /// Calls `visit` for every expression of a statement itself, and for where the boxes begin that it uses.
-void visit_expressions(const LoopNest& nest, const Stmt& s, const std::function<void(const IndexExpr&)>& visit) {
+void visit_indices(const LoopNest& nest, const Stmt& s, const std::function<void(const IndexExpr&)>& visit) {
   const auto ranges = [&](const std::vector<Range>& all) {
     for (const Range& range : all) visit(range.start), visit(range.extent);
   };
@@ -165,7 +165,7 @@ class Finder {
       for (const Placed& placed : all_) {
         const auto* let = std::get_if<Let>(&placed.statement->node);
         if (placed.statement->id == transfer.id || (let != nullptr && load.only_here.contains(let->variable))) continue;
-        visit_expressions(nest_, *placed.statement, [&](const IndexExpr& e) {
+        visit_indices(nest_, *placed.statement, [&](const IndexExpr& e) {
           for (const VarId v : variables_of(e)) load.only_here.erase(v);
         });
       }

@@ -30,7 +30,7 @@ constexpr std::size_t key_digits = 32;
 
 std::string checksum_of(std::string_view text) { return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size())); }
 
-std::string escaped(const std::string& text) {
+std::string line_escaped(const std::string& text) {
   std::string line;
   for (const char c : text) {
     switch (c) {
@@ -43,7 +43,7 @@ std::string escaped(const std::string& text) {
   return line;
 }
 
-std::string unescaped(std::string_view line) {
+std::string line_unescaped(std::string_view line) {
   std::string text;
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (line[i] != '\\' || i + 1 == line.size()) {
@@ -58,8 +58,8 @@ std::string unescaped(std::string_view line) {
 
 /// "KEY tab CYCLES tab RULE tab REASON tab FLIP tab CHECKSUM"; the rule of an allowed group is empty.
 std::string line_of(const std::string& key, const GroupCost::Answer& answer) {
-  std::string line = fmt::format("{}\t{}\t{}\t{}\t{}\t", key, answer.cycles, escaped(answer.decision.rule),
-                                 escaped(answer.decision.reason), escaped(answer.decision.flip));
+  std::string line = fmt::format("{}\t{}\t{}\t{}\t{}\t", key, answer.cycles, line_escaped(answer.decision.rule),
+                                 line_escaped(answer.decision.reason), line_escaped(answer.decision.flip));
   return line + checksum_of(line) + "\n";
 }
 
@@ -77,7 +77,7 @@ void read_line(std::string_view line, Records& records) {
   const auto [end, error] = std::from_chars(fields[1].data(), fields[1].data() + fields[1].size(), answer.cycles);
   if (error != std::errc() || end != fields[1].data() + fields[1].size() || answer.cycles < 0) return;
   if (!fields[2].empty())
-    answer.decision = Decision::refuse(unescaped(fields[2]), unescaped(fields[3]), unescaped(fields[4]));
+    answer.decision = Decision::refuse(line_unescaped(fields[2]), line_unescaped(fields[3]), line_unescaped(fields[4]));
   records.insert_or_assign(std::string(fields[0]), std::move(answer));
 }
 

@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 
 #include "core/parallel.h"
+#include "lowering/nest/group_work.h"
 #include "lowering/program/canonical_stages.h"
 #include "lowering/program/cost_cache.h"
-#include "lowering/program/group_work.h"
 #include "lowering/program/plan_group.h"
 #include "lowering/program/smallest_ldm.h"
 #include "lowering/program/unaligned_parts.h"

@@ -15,8 +15,13 @@
 // The last three climb as long as something gets cheaper: a better plan further away may be missed. So what is found
 // from the best split of all may cost more than what would be found from another one that needs fewer cores. The climb
 // therefore begins from the best split of at most all cores, of at most half of them, of a quarter and so on, where its
-// bound leaves hope: what would be found on a target of half as many cores is among the results, and twice as many
-// cores are never slower.
+// bound leaves hope: so what would be found on a target of half as many cores is among the results, and twice as many
+// cores are not slower. Left out are beginnings that even with all overlap they can have are no better than the best
+// plan so far: that nothing is missed thereby is tested, not proved.
+//
+// Most groups that could be fused compute again what they need of each other, a few of them thousands of times. After
+// the first splits the search of such a group ends (lowering/search/work_again.h): whatever was found from there on
+// would not be chosen. That, too, is judged for all cores, for half of them and so on, each by itself.
 //
 // What is least is the price: cycles, and a fiftieth more for a split whose cores write parts of one line of main
 // memory. The time model does not know what these cost, nor does anybody (docs/emulation.md).
@@ -33,6 +38,7 @@
 #include "lowering/search/core_grids.h"
 #include "lowering/search/neighbours.h"
 #include "lowering/search/shared_lines.h"
+#include "lowering/search/work_again.h"
 #include "lowering/swtvm/planner_swtvm.h"
 #include "lowering/swtvm/read_schedule.h"
 #include "lowering/swtvm/swtvm.h"
@@ -48,10 +54,14 @@ namespace {
 constexpr double near_enough = 1.02;
 /// Neighbours planned in one climb, at most.
 constexpr int max_neighbours = 120;
+/// A plan that computes no more than so many times what is needed computes next to nothing again.
+constexpr double little_again = 1.1;
 /// Splits that climbs with slots begin from, of those of at most so many cores.
 constexpr std::size_t overlapped_splits = 2;
 /// Splits that are planned to choose these, in the order of their bounds.
 constexpr std::size_t bounded_splits = 4;
+/// Splits from whose best plan it is judged whether a fused operator computes too much again, at most.
+constexpr std::int64_t judged_splits = 8;
 /// Splits that the trace tells one by one.
 constexpr std::size_t told_splits = 10;
 
@@ -66,6 +76,7 @@ struct Tried {
   Schedule fixed;  ///< by a person and by the search; the algorithms have filled the rest
   Schedule complete;
   TimeEstimate time;
+  GroupWork work;
   bool shares_lines = false;          ///< its split does
   std::int64_t least_cycles = 0;      ///< of its split where transfers block; 0: not known
   std::int64_t least_overlapped = 0;  ///< of its split; 0: not known
@@ -73,6 +84,14 @@ struct Tried {
   [[nodiscard]] std::int64_t parts() const { return parts_of(*complete.parallel); }
   [[nodiscard]] std::int64_t cycles() const { return time.cycles; }
   [[nodiscard]] std::int64_t price() const { return price_of(time.cycles, shares_lines); }
+};
+
+/// The splits of at most so many cores: all, half of them, a quarter and so on.
+struct Halving {
+  std::int64_t cores = 0;
+  std::int64_t before_judged = 0;  ///< so many of them are still to be looked at
+  bool is_judged = false;
+  bool computes_again = false;  ///< so much that no more of them are looked at, and no climb begins
 };
 
 /// A grid of the output with what is known of it before it is planned.
@@ -97,7 +116,10 @@ class PlanSearch {
         model_(build_group_model(stages)),
         trace_(group_trace(trace, subject, model_)),
         bounds_(model_, target, person_.launch.value()),
-        neighbours_(model_, person_, target) {}
+        apart_(model_, target),
+        neighbours_(model_, person_, target) {
+    for (std::int64_t cores = target.cores.count; cores >= 1; cores /= 2) halvings_.push_back({cores});
+  }
 
   /// What the search fixes beside the person; nothing where no plan was found.
   std::optional<Schedule> run() {
@@ -192,7 +214,7 @@ class PlanSearch {
     if (!moves_aligned(plan.nest)) return std::nullopt;
     plan.counts = predict_counts(plan.nest);
     plan.time = estimate_time(plan.nest, plan.counts, target_);
-    Tried tried{fixed, plan.schedule, plan.time, shares_lines(*plan.schedule.parallel)};
+    Tried tried{fixed, plan.schedule, plan.time, work_of(plan), shares_lines(*plan.schedule.parallel)};
     if (!best_ || tried.price() < best_->price()) best_ = tried;
     if (!cheapest_ || tried.cycles() < cheapest_->cycles()) cheapest_ = tried;
     return tried;
@@ -227,6 +249,13 @@ class PlanSearch {
     return true;
   }
 
+  /// Whether a climb from a split of fewer cores than all, which begins at so many cycles, may lead below the best
+  /// plan. What climbs bring is mostly the overlap, which these cycles count already or are without. Not so where work
+  /// is computed again: other sizes may change that by much.
+  [[nodiscard]] bool may_overtake(std::int64_t cycles) const {
+    return !best_ || best_->work.factor() > little_again || cycles < best_->cycles();
+  }
+
   // --- splits --------------------------------------------------------------------------------------------------------
 
   /// Those of the least price that they can have first.
@@ -244,11 +273,28 @@ class PlanSearch {
   void search_grids() {
     grids_ = splits_to_try();
     const std::vector<Split>& splits = grids_;
-    unaligned_ = 0;
+    unaligned_ = work_again_ = 0;
+    for (Halving& halving : halvings_) {
+      const auto count = std::count_if(splits.begin(), splits.end(),
+                                       [&](const Split& s) { return parts_of(s.grid.parallel) <= halving.cores; });
+      halving = {halving.cores, std::min<std::int64_t>(count, judged_splits)};
+    }
     std::size_t next = 0;
     for (; next < splits.size(); ++next) {
       const CoreGrid& grid = splits[next].grid;
       if (is_over() || is_hopeless(splits[next].least_price())) break;
+      judge_work();
+      const std::int64_t parts = parts_of(grid.parallel);
+      bool is_wanted = false;
+      for (Halving& halving : halvings_) {
+        if (parts > halving.cores || halving.computes_again) continue;
+        --halving.before_judged;
+        is_wanted = true;
+      }
+      if (!is_wanted) {
+        ++work_again_;
+        continue;
+      }
       const Schedule fixed = on_split(grid.parallel);
       const bool is_published =
           published_ && *published_->complete.parallel == grid.parallel && fixed.sharing == person_.sharing;
@@ -258,9 +304,25 @@ class PlanSearch {
       tried->least_overlapped = grid.least_overlapped;
       splits_.push_back(*std::move(tried));
     }
+    judge_work();
     std::stable_sort(splits_.begin(), splits_.end(),
                      [](const Tried& a, const Tried& b) { return a.price() < b.price(); });
     if (trace_.listening() && !is_over()) tell_splits(splits, next);  // which says why the others are none
+  }
+
+  /// Whether so much is computed again that the search ends: for every number of cores from what would be planned on a
+  /// target of so many, so that twice as many do not end it where half of them go on.
+  void judge_work() {
+    for (Halving& halving : halvings_) {
+      if (halving.is_judged || halving.before_judged > 0) continue;
+      halving.is_judged = true;
+      const Tried* best = nullptr;
+      for (const Tried& split : splits_) {
+        if (split.parts() <= halving.cores && (best == nullptr || split.price() < best->price())) best = &split;
+      }
+      halving.computes_again =
+          best != nullptr && computes_too_much_again(best->work, best->cycles(), apart_, halving.cores);
+    }
   }
 
   /// The price that makes a split of so many parts no beginning of a climb: that of a split that is one for every
@@ -278,11 +340,14 @@ class PlanSearch {
   /// What a climb finds depends on its split alone. Left out are those that can lead to nothing better.
   void climb_from_splits() {
     auto climbed = splits_.end();
-    for (std::int64_t cores = target_.cores.count; cores >= 1; cores /= 2) {
-      const auto best_split =
-          std::find_if(splits_.begin(), splits_.end(), [&](const Tried& split) { return split.parts() <= cores; });
+    for (const Halving& halving : halvings_) {
+      if (halving.computes_again) continue;
+      const auto best_split = std::find_if(splits_.begin(), splits_.end(),
+                                           [&](const Tried& split) { return split.parts() <= halving.cores; });
       if (best_split == splits_.end() || is_over()) return;
-      if (best_split != climbed && !is_hopeless(price_of(best_split->least_cycles, best_split->shares_lines)))
+      const bool is_far = halving.cores < target_.cores.count && !may_overtake(best_split->cycles());
+      if (best_split != climbed && !is_far &&
+          !is_hopeless(price_of(best_split->least_cycles, best_split->shares_lines)))
         climb(*best_split);
       climbed = best_split;
     }
@@ -311,12 +376,14 @@ class PlanSearch {
   void overlap_from_splits() {
     if (neighbours_.tensors_with_slots().empty()) return;
     std::vector<std::vector<ParallelSplit>> begun;
-    for (std::int64_t cores = target_.cores.count; cores >= 1; cores /= 2) {
-      std::vector<Tried> best = splits_to_overlap(cores);
+    for (const Halving& halving : halvings_) {
+      if (halving.computes_again) continue;
+      std::vector<Tried> best = splits_to_overlap(halving.cores);
       std::stable_sort(best.begin(), best.end(),
                        [](const Tried& a, const Tried& b) { return if_overlapped(a) < if_overlapped(b); });
       for (std::size_t b = 0; b < std::min(best.size(), overlapped_splits); ++b) {
         if (is_over()) return;
+        if (halving.cores < target_.cores.count && !may_overtake(if_overlapped(best[b]))) break;
         if (std::find(begun.begin(), begun.end(), *best[b].complete.parallel) != begun.end()) continue;
         begun.push_back(*best[b].complete.parallel);
         overlap(best[b]);
@@ -432,7 +499,8 @@ class PlanSearch {
     }
     tell_left_out(SplitsLeftOut::Why::given_up, given_up_, least_given_up_);
     tell_left_out(SplitsLeftOut::Why::unaligned, unaligned_);
-    const std::size_t seen = splits_.size() + given_up_ + unaligned_;
+    tell_left_out(SplitsLeftOut::Why::work_again, work_again_);
+    const std::size_t seen = splits_.size() + given_up_ + unaligned_ + work_again_;
     if (planned > seen) tell_left_out(SplitsLeftOut::Why::unplanned, planned - seen);
     if (planned == splits.size()) return;
     const auto least =
@@ -516,6 +584,7 @@ class PlanSearch {
   GroupModel model_;
   GroupTrace trace_;
   PlanBounds bounds_;
+  const CyclesApart apart_;
   Neighbours neighbours_;
   std::optional<Tried> published_;        ///< what planner swtvm makes of it
   std::optional<Tried> best_;             ///< of least price
@@ -525,6 +594,8 @@ class PlanSearch {
   bool narrow_may_be_unaligned_ = false;  ///< transfers of elements narrower than a word: nothing else is left
   bool met_unaligned_ = false;
   bool published_is_unaligned_ = false;
+  std::vector<Halving> halvings_;    ///< all cores first
+  std::size_t work_again_ = 0;       ///< splits left out as the group computes too much again
   std::size_t unaligned_ = 0;        ///< splits left out for their transfers
   std::size_t given_up_ = 0;         ///< schedules that were not planned to the end
   std::int64_t least_given_up_ = 0;  ///< least bound of them

@@ -95,6 +95,7 @@ std::vector<TraceEvent> examples() {
       SplitsLeftOut{SplitsLeftOut::Why::unaligned, 2, 0},
       SplitsLeftOut{SplitsLeftOut::Why::unplanned, 1, 0},
       SplitsLeftOut{SplitsLeftOut::Why::too_slow, 2, 900},
+      SplitsLeftOut{SplitsLeftOut::Why::work_again, 2, 0},
       NeighboursPlanned{{}, 12, 900},
       PlanImproved{split, {{y, 64, 128}}, {ko, {x, false}}, 1000, 900},
       SlotsTried{split, {a, c}, 1000, 800},

@@ -56,7 +56,7 @@ TEST_CASE("edits of a plan are saved with its evaluator", "[inspector]") {
     CHECK(job.cost_model == folder.filePath(QStringLiteral("what it learned.json")).toStdString());
     CHECK(job.missing.empty());
     // One that is another by now is said to be so.
-    write_file(folder.filePath(QStringLiteral("what it learned.json")), "{}");
+    save_text(folder.filePath(QStringLiteral("what it learned.json")), "{}");
     const JobForm gone = form_of(*plan, {});
     CHECK(gone.missing == std::vector<std::string>{"what it learned.json"});
     CHECK(batch_file({}, gone).find("'what it learned.json' was not found") != std::string::npos);

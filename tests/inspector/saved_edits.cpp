@@ -23,7 +23,7 @@ QByteArray read_file(const QString& path) {
   return file.readAll();
 }
 
-void write_file(const QString& path, const std::string& text) {
+void save_text(const QString& path, const std::string& text) {
   QFile file(path);
   REQUIRE(file.open(QIODevice::WriteOnly));
   REQUIRE(file.write(QByteArray::fromStdString(text)) == static_cast<qint64>(text.size()));
@@ -62,7 +62,7 @@ QJsonObject saved_totals(const PlanPtr& plan, const PlanEdit& incomplete) {
   const JobForm job = form_of(*plan, edit);
   const std::string text = schedule_file(edit, job, "edit.toml");
   INFO(text);
-  write_file(folder.filePath(QStringLiteral("edit.toml")), text);
+  save_text(folder.filePath(QStringLiteral("edit.toml")), text);
   QByteArray printed;
   for (const QString& line : qt(text).split(QLatin1Char('\n'))) {
     if (!line.startsWith(QStringLiteral("# stowage"))) continue;
@@ -70,7 +70,7 @@ QJsonObject saved_totals(const PlanPtr& plan, const PlanEdit& incomplete) {
     printed = run_in(folder.path(), line.mid(2) + (compiles ? QStringLiteral(" --json") : QString()));
   }
   QJsonObject compiled = QJsonDocument::fromJson(printed).object();
-  write_file(folder.filePath(QStringLiteral("batch.toml")), batch_file(edit, job));
+  save_text(folder.filePath(QStringLiteral("batch.toml")), batch_file(edit, job));
   run_in(folder.path(), QStringLiteral("stowage batch batch.toml -o out"));
   const QByteArray plan_file = read_file(folder.filePath(QStringLiteral("out/what-if/plan.json")));
   const QJsonObject batch = QJsonDocument::fromJson(plan_file).object()[QStringLiteral("totals")].toObject();

@@ -14,7 +14,7 @@
 namespace stowage::test {
 
 QByteArray read_file(const QString& path);
-void write_file(const QString& path, const std::string& text);
+void save_text(const QString& path, const std::string& text);
 /// Runs a command line as a shell does, with the tool of this build; what it printed.
 QByteArray run_in(const QString& folder, QString line);
 /// What the inspector opens there.

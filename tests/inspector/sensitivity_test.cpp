@@ -110,7 +110,7 @@ TEST_CASE("no plan by other templates is taken for a point of the curve", "[insp
   const SweptValue& value = here.curve->points.front().value;
   const auto made = [&] { return beside([&] { return plan_at(*plan, value, {}, {}); }); };
   CHECK(made().plan != nullptr);
-  write_file(templates, read_file(templates).toStdString() + "\n");
+  save_text(templates, read_file(templates).toStdString() + "\n");
   CHECK(made().plan == nullptr);
   CHECK(made().told == "own.toml is not there as it was when the plan was made: put it back to compare");
 }

@@ -188,7 +188,7 @@ TEST_CASE("edits of a plan for a target from a file are saved with that target's
       diagnostics);
   INFO(format_diagnostics(diagnostics));
   REQUIRE(target);
-  write_file(folder.filePath(QStringLiteral("small.toml")), to_toml(*target));
+  save_text(folder.filePath(QStringLiteral("small.toml")), to_toml(*target));
   run_in(folder.path(), QStringLiteral("stowage compile lenet.onnx --target small.toml -o plans/lenet"));
   const PlanPtr plan = loaded(folder.filePath(QStringLiteral("plans/lenet")));
   PlanEdit edit;
@@ -199,9 +199,9 @@ TEST_CASE("edits of a plan for a target from a file are saved with that target's
 TEST_CASE("edits of a job's sample network are saved with that network", "[inspector]") {
   const QTemporaryDir folder;
   const QString path = folder.filePath(QStringLiteral("jobs.toml"));
-  write_file(path,
-             "[[job]]\nname = 'small'\nnetwork = 'lenet'\nbatch = 2\nseed = 7\nset = { 'target.cores.count' = 16 }\n"
-             "[[job]]\nname = 'other'\nnetwork = 'lenet'\n");
+  save_text(path,
+            "[[job]]\nname = 'small'\nnetwork = 'lenet'\nbatch = 2\nseed = 7\nset = { 'target.cores.count' = 16 }\n"
+            "[[job]]\nname = 'other'\nnetwork = 'lenet'\n");
   const PlanPtr plan = loaded(path, "small");
   PlanEdit edit;
   edit.target["dma.startup_cycles"] = "400";
@@ -240,7 +240,7 @@ std::string dynamic_model() {
 
 TEST_CASE("edits are saved with the plan's dimensions, bindings and templates, wherever they are", "[inspector]") {
   const QTemporaryDir folder;
-  write_file(folder.filePath(QStringLiteral("a model.onnx")), dynamic_model());
+  save_text(folder.filePath(QStringLiteral("a model.onnx")), dynamic_model());
   const Tensor shape = Tensor::of_int64s({2}, std::vector<std::int64_t>{4, 9});
   Diagnostics diagnostics;
   REQUIRE(write_npy(folder.filePath(QStringLiteral("shape.npy")).toStdString(), shape, diagnostics));
@@ -257,7 +257,7 @@ TEST_CASE("edits are saved with the plan's dimensions, bindings and templates, w
   CHECK(job.dimensions.at("N") == 6);
   CHECK(job.templates == folder.filePath(QStringLiteral("own.toml")).toStdString());
   // A model that is another now, or gone, is said to be so.
-  write_file(folder.filePath(QStringLiteral("a model.onnx")), "another");
+  save_text(folder.filePath(QStringLiteral("a model.onnx")), "another");
   CHECK(form_of(*plan, edit).missing == std::vector<std::string>{"a model.onnx"});
   CHECK(batch_file(edit, form_of(*plan, edit)).find("'a model.onnx' was not found") != std::string::npos);
 }

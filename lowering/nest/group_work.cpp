@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lowering/program/group_work.h"
+#include "lowering/nest/group_work.h"
 
 #include <algorithm>
 
