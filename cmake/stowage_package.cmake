@@ -21,6 +21,5 @@ set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gcc, libc6-dev, graphviz, fonts-dejavu-core
 # To build against the libraries; StowageConfig.cmake says which is missing.
 file(STRINGS cmake/debian_packages.txt development REGEX "^build +(lib[^ ]+|[^ ]+-dev|protobuf-compiler) ")
 list(TRANSFORM development REPLACE "^build +([^ ]+) .*" "\\1")
-list(REMOVE_ITEM development libjemalloc-dev)  # is linked to programs only
 list(JOIN development ", " CPACK_DEBIAN_PACKAGE_SUGGESTS)
 include(CPack)

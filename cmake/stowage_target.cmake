@@ -20,16 +20,6 @@ if(STOWAGE_SANITIZE)
   target_link_options(stowage_sanitize INTERFACE -fsanitize=${STOWAGE_SANITIZE})
 endif()
 
-# Planning makes and drops parts of loop nests by the million, and a third of its time is the C library's allocator.
-# Programs are linked with another one where it is there. It must let malloc fail where memory ends, by which a job
-# that meets its limit is told from one that crashes. Sanitizers bring their own.
-add_library(stowage_allocator INTERFACE)
-find_library(STOWAGE_JEMALLOC jemalloc)
-if(STOWAGE_JEMALLOC AND NOT STOWAGE_SANITIZE)
-  target_link_libraries(stowage_allocator INTERFACE
-    -Wl,--push-state,--no-as-needed ${STOWAGE_JEMALLOC} -Wl,--pop-state)
-endif()
-
 # stowage_library(NAME [INTERNAL] SOURCES… [PUBLIC targets…] [PRIVATE targets…]) declares stowage_NAME with alias
 # stowage::NAME. Headers are included by their path from the source root ("core/graph.h"), and installed that way
 # (install_headers.cmake says which); one that is INTERNAL is not installed.

@@ -16,8 +16,8 @@
 // from the best split of all may cost more than what would be found from another one that needs fewer cores. The climb
 // therefore begins from the best split of at most all cores, of at most half of them, of a quarter and so on, where its
 // bound leaves hope: so what would be found on a target of half as many cores is among the results, and twice as many
-// cores are not slower. Left out are beginnings that even with all overlap they can have take a tenth longer than the
-// best plan so far: that nothing is missed thereby is tested, not proved.
+// cores are not slower. Left out are beginnings that even with all overlap they can have take three tenths longer than
+// the best plan so far: that nothing is missed thereby is tested, not proved.
 //
 // Most groups that could be fused compute again what they need of each other, a few of them thousands of times. After
 // the first splits the search of such a group ends (lowering/search/work_again.h): whatever was found from there on
@@ -55,7 +55,7 @@ constexpr double near_enough = 1.02;
 /// Neighbours planned in one climb, at most.
 constexpr int max_neighbours = 120;
 /// Fewer cores are climbed from only where they begin below so many times the best plan's cycles.
-constexpr double worth_climbing = 1.1;
+constexpr double worth_climbing = 1.3;
 /// A plan that computes no more than so many times what is needed computes next to nothing again.
 constexpr double little_again = 1.1;
 /// Splits that climbs with slots begin from, of those of at most so many cores.
