@@ -308,8 +308,10 @@ std::string say(const SplitsLeftOut& left_out, const GroupNames&) {
     case SplitsLeftOut::Why::too_slow:
       return fmt::format("{} {} not planned: {}", splits, for_number(count, "was", "were"), least);
     case SplitsLeftOut::Why::work_again:
-      return fmt::format("{} {} not planned: the first ones compute so much again that the operators apart are cheaper",
-                         splits, for_number(count, "was", "were"));
+      return fmt::format(
+          "{} {} not planned: the first ones compute so much again that they take more than four times what the "
+          "operators take apart",
+          splits, for_number(count, "was", "were"));
   }
   fail_check("unknown reason for leaving a split out");
 }

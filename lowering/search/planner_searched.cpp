@@ -20,8 +20,8 @@
 // the best plan so far: that nothing is missed thereby is tested, not proved.
 //
 // Most groups that could be fused compute again what they need of each other, a few of them thousands of times. After
-// the first splits the search of such a group ends (lowering/search/work_again.h): whatever was found from there on
-// would not be chosen. That, too, is judged for all cores, for half of them and so on, each by itself.
+// the first splits the search of such a group ends (lowering/search/work_again.h): what would be found from there on
+// would hardly ever be chosen. That, too, is judged for all cores, for half of them and so on, each by itself.
 //
 // What is least is the price: cycles, and a fiftieth more for a split whose cores write parts of one line of main
 // memory. The time model does not know what these cost, nor does anybody (docs/emulation.md).
@@ -323,9 +323,18 @@ class PlanSearch {
       for (const Tried& split : splits_) {
         if (split.parts() <= halving.cores && (best == nullptr || split.price() < best->price())) best = &split;
       }
-      halving.computes_again =
-          best != nullptr && computes_too_much_again(best->work, best->cycles(), apart_, halving.cores);
+      // The published plan may be better than all splits that are judged.
+      halving.computes_again = best != nullptr && computes_again(*best, halving.cores) &&
+                               (!published_ || computes_again(*published_, halving.cores));
     }
+  }
+
+  [[nodiscard]] bool computes_again(const Tried& tried, std::int64_t cores) const {
+    std::int64_t cycles = tried.cycles();  // but for the launch, of which the stages apart would need more
+    for (const TimeTerm& term : tried.time.terms) {
+      if (kind_of(term.cost) == CostKind::launch) cycles -= term.cycles;
+    }
+    return computes_too_much_again(tried.work, cycles, apart_, cores);
   }
 
   /// The price that makes a split of so many parts no beginning of a climb: that of a split that is one for every
@@ -340,7 +349,8 @@ class PlanSearch {
     return least;
   }
 
-  /// What a climb finds depends on its split alone. Left out are those that can lead to nothing better.
+  /// What a climb finds depends on its split alone. Left out are those that can lead to nothing better, and those of
+  /// fewer cores that hardly can.
   void climb_from_splits() {
     auto climbed = splits_.end();
     for (const Halving& halving : halvings_) {
@@ -348,7 +358,7 @@ class PlanSearch {
       const auto best_split = std::find_if(splits_.begin(), splits_.end(),
                                            [&](const Tried& split) { return split.parts() <= halving.cores; });
       if (best_split == splits_.end() || is_over()) return;
-      const bool is_far = halving.cores < target_.cores.count && !may_overtake(best_split->cycles());
+      const bool is_far = halving.cores < target_.cores.count && !may_overtake(if_overlapped(*best_split));
       if (best_split != climbed && !is_far &&
           !is_hopeless(price_of(best_split->least_cycles, best_split->shares_lines)))
         climb(*best_split);
@@ -374,8 +384,8 @@ class PlanSearch {
   }
 
   /// As climb_from_splits, for all cores, half of them and so on. Which splits are looked at depends on their number of
-  /// parts and their bounds alone, and only such are left out as cannot lead to anything better: so what a target of
-  /// fewer cores would find is among the results.
+  /// parts and their bounds alone, and only such are left out as cannot lead to anything better, or hardly can
+  /// (may_overtake): so what a target of fewer cores would find is among the results.
   void overlap_from_splits() {
     if (neighbours_.tensors_with_slots().empty()) return;
     std::vector<std::vector<ParallelSplit>> begun;

@@ -24,8 +24,9 @@ class CyclesApart {
   double computing_ = 0;  ///< on one core
 };
 
-/// A plan of so many cycles and so much work cannot become as cheap as the stages apart, on so many cores, by other
-/// sizes or another order: it computes more than three times what is needed and takes more than four times as long.
+/// Of a plan of so many cycles, without its launch, and so much work: it computes more than three times what is needed
+/// and takes more than four times as long as the stages apart would, on so many cores. Then other sizes or another
+/// order hardly ever make it as cheap as these.
 bool computes_too_much_again(const GroupWork& work, std::int64_t cycles, const CyclesApart& apart, std::int64_t cores);
 
 }  // namespace stowage
