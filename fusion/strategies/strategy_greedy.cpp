@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "fusion/groups/group.h"
 #include "core/template_names.h"
+#include "fusion/groups/group.h"
 #include "fusion/strategies/strategies.h"
 
 namespace stowage {

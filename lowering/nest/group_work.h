@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much of a plan's work is done again. Nothing is refused for it: what is computed again and cores that have
-// nothing to do are in the plan's cycles. It tells a person where these come from.
+// nothing to do are in the plan's cycles. It tells a person where these come from, and a search that other plans of the
+// group are not worth their time (lowering/search/work_again.h).
 #pragma once
 
 #include "core/target.h"
