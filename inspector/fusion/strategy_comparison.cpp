@@ -14,6 +14,7 @@
 #include "fusion/strategies/strategy.h"
 #include "inspector/fusion/candidates.h"
 #include "inspector/state/background.h"
+#include "lowering/program/launches.h"
 #include "lowering/program/plan_group.h"
 #include "lowering/program/planned_cost.h"
 #include "lowering/program/planners.h"
@@ -27,6 +28,7 @@ struct GroupNumbers {
   bool kernel = false;
   std::int64_t cycles = 0;
   std::int64_t bytes = 0;
+  std::int64_t launch = 0;  ///< cycles more of a launch by itself
 };
 
 /// Plans groups of one graph, each set of operators once.
@@ -44,6 +46,7 @@ class GroupPlanner {
       if (const auto* plan = std::get_if<Plan>(&planned)) {
         made.cycles = cycles(*plan);
         made.bytes = dma_totals(plan->counts).bytes;
+        made.launch = launched_by(*plan, LaunchedBy::spawn, target_).time.cycles - plan->time.cycles;
       } else {
         made.planned = false;
       }
@@ -148,6 +151,8 @@ std::vector<StrategyResult> compare_strategies(const LoadedPlan& plan, std::stop
       chosen.push_back(set.of(candidate).group);
       const GroupNumbers& numbers = groups.numbers(chosen.back());
       ++result.groups;
+      // The first of kernels behind barriers is launched, for all of them.
+      if (numbers.kernel && result.kernels == 0) result.cycles += numbers.launch;
       result.kernels += numbers.kernel ? 1 : 0;
       result.unplanned += numbers.planned ? 0 : 1;
       result.cycles += numbers.cycles;

@@ -182,8 +182,7 @@ void CheckPane::show(const FileNest* nest) {
   lit_ = file_ ? Subject{} : subject();
   lit_other_ = {};
   nests_->setVisible(file_ && file_->nests.size() > 1);
-  back_->setVisible(file_ != nullptr);
-  back_->setEnabled(plan() != nullptr);
+  back_->setVisible(file_ != nullptr && document().plan() != nullptr);
   exercise_->setVisible(nest != nullptr && nest->exercise > 0);
   reply_->clear();
   statement_->setValue(-1);
