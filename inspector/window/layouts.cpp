@@ -34,7 +34,7 @@ const std::vector<Layout>& layouts() {
        9,
        5},
       {"memory", {{"ldm"}, {"loops"}}, {1, 1}, {"tables", "problems"}, 2, 1, true},
-      {"check", {{"check"}}, {1}, {}},
+      {"check", {{"check", "problems"}}, {1}, {}},
       {"teach", {{"replay", "loops"}, {"ldm", "whatif"}}, {3, 2}, {}, 1, 1},
   };
   return rows;
