@@ -19,6 +19,7 @@
 #include "driver/manual/manual_page.h"
 #include "inspector/panes/export.h"
 #include "inspector/panes/graph_pane.h"
+#include "inspector/panes/timeline_pane.h"
 #include "inspector/window/main_window.h"
 
 /// The resources of a static library come with it only if they are asked for, outside of any namespace.
@@ -37,8 +38,9 @@ struct Options {
   QString export_pane;
   QString op;
   QString output;
-  QString graph;    ///< which graph, "" as the pane has it
-  QString colours;  ///< what it is coloured by
+  QString graph;                        ///< which graph, "" as the pane has it
+  QString colours;                      ///< what it is coloured by
+  std::pair<int, int> cycles = {0, 0};  ///< that the timeline shows; none: all
   QSizeF size = {1280, 800};
   double scale = 0;  ///< of a PNG, 0 as it comes
   bool dark = false;
@@ -50,7 +52,8 @@ const QStringList graph_names = {QStringLiteral("fused"), QStringLiteral("comput
 const QStringList colour_names = {QStringLiteral("template"), QStringLiteral("time"), QStringLiteral("bytes"),
                                   QStringLiteral("ldm"), QStringLiteral("change")};
 
-const QString plan_text = QStringLiteral("A compiled folder, an ONNX model or a batch file.");
+const QString plan_text =
+    QStringLiteral("A compiled folder, an ONNX model or a batch file; a nest or a folder of exercises to be checked.");
 const QString baseline_text = QStringLiteral("Another one to compare it with.");
 
 void say(const QString& text) { std::fprintf(stderr, "stowage-inspector: %s\n", qPrintable(text)); }
@@ -64,11 +67,13 @@ void show_message(QtMsgType type, const QMessageLogContext&, const QString& mess
   say(message);
 }
 
+QString joined_names(const std::vector<QString>& names) {
+  return QStringList(names.begin(), names.end()).join(QStringLiteral(", "));
+}
+
 QString pane_list() {
   QStringList names;
-  for (const PaneRow& row : pane_table()) {
-    names.push_back(qt(row.name));
-  }
+  for (const PaneRow& row : pane_table()) names.push_back(qt(row.name));
   names.push_back(window_name);
   return names.join(QStringLiteral(", "));
 }
@@ -78,7 +83,8 @@ class CommandLine {
  public:
   CommandLine() {
     parser_.setApplicationDescription(QStringLiteral("Shows plans of Stowage: what is stowed where, when, and why."));
-    parser_.addOptions({pane_, op_, output_, size_, scale_, layout_, front_, graph_, colours_, dark_, light_, manual_});
+    parser_.addOptions(
+        {pane_, op_, output_, size_, scale_, cycles_, layout_, front_, graph_, colours_, dark_, light_, manual_});
     parser_.addPositionalArgument(QStringLiteral("PLAN"), plan_text);
     parser_.addPositionalArgument(QStringLiteral("BASELINE"), baseline_text, QStringLiteral("[BASELINE]"));
   }
@@ -168,6 +174,14 @@ class CommandLine {
         return QStringLiteral("--scale belongs to --export of a pane");
       }
     }
+    if (parser_.isSet(cycles_)) {
+      const QStringList ends = parser_.value(cycles_).split(QLatin1Char('-'));
+      if (ends.size() == 2) options.cycles = {ends[0].toInt(), ends[1].toInt()};
+      if (options.cycles.second <= options.cycles.first)
+        return QStringLiteral("--cycles wants the first and the last one, as in 20000-40000");
+      if (!QStringList{QStringLiteral("timeline"), window_name}.contains(parser_.value(pane_)))
+        return QStringLiteral("--cycles belongs to --export timeline or window");
+    }
     return std::nullopt;
   }
 
@@ -214,6 +228,7 @@ class CommandLine {
     add(output_, {.files = FileKind::any});
     add(size_);
     add(scale_);
+    add(cycles_);
     add(layout_, words(layout_names()));
     add(front_, {.names = panes});
     add(graph_, words(graph_names));
@@ -258,8 +273,10 @@ class CommandLine {
       QStringLiteral("scale"),
       QStringLiteral("Pixels of a .png for one of the pane: 2, or 1 where it is large, unless given."),
       QStringLiteral("NUMBER")};
+  const QCommandLineOption cycles_{QStringLiteral("cycles"), QStringLiteral("Cycles that the timeline shows."),
+                                   QStringLiteral("FROM-TO")};
   const QCommandLineOption layout_{QStringLiteral("layout"),
-                                   QStringLiteral("Arrangement of the panes: compile, memory or teach."),
+                                   QStringLiteral("Arrangement of the panes: %1.").arg(joined_names(layout_names())),
                                    QStringLiteral("NAME")};
   const QCommandLineOption front_{QStringLiteral("pane"), QStringLiteral("Pane to bring to the front of the window."),
                                   QStringLiteral("PANE")};
@@ -280,20 +297,15 @@ class CommandLine {
   const QCommandLineOption light_{QStringLiteral("light"), QStringLiteral("Use the light theme.")};
 };
 
-/// Subject of a fused operator or operator by its name.
-std::optional<Subject> find_named(const LoadedPlan& plan, const std::string& name) {
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    if (plan.steps[i].step->group.name == name) return step_subject(static_cast<int>(i));
-  }
-  if (const auto op = plan.graph().find_operator(name)) return complete(plan, {.op = static_cast<int>(op->index())});
-  return std::nullopt;
-}
-
 void say(const Diagnostics& diagnostics) { std::fputs(format_diagnostics(diagnostics).c_str(), stderr); }
 
 /// Selects what --op names. False after a message.
 bool select_named(const QString& name, const Document& document, Selection& selection) {
   if (name.isEmpty()) return true;
+  if (!document.plan()) {
+    say(QStringLiteral("--op wants a plan"));
+    return false;
+  }
   if (const auto subject = find_named(*document.plan(), name.toStdString())) {
     selection.select(*subject);
     return true;
@@ -328,6 +340,7 @@ int export_when_open(const Options& options, Document& document, Selection& sele
   };
   // Queued, so that everybody else has seen the plan before.
   QObject::connect(&document, &Document::opened, &loop, finish, Qt::QueuedConnection);
+  QObject::connect(&document, &Document::checkedOpened, &loop, finish, Qt::QueuedConnection);
   document.open({options.paths.front(), {}}, {options.paths.size() > 1 ? options.paths[1] : QString(), {}});
   loop.exec();
   return code;
@@ -338,6 +351,13 @@ void ask_first(Pane& pane) {
   pane.flush();
   if (!pane.askFirst()) return;
   while (pane.busy()) QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
+}
+
+void show_cycles(Pane& pane, const Options& options) {
+  auto* timeline = dynamic_cast<TimelinePane*>(&pane);
+  if (timeline == nullptr || options.cycles.second == 0) return;
+  timeline->settle();
+  timeline->view().showCycles(options.cycles.first, options.cycles.second);
 }
 
 int run_export(const Options& options) {
@@ -361,6 +381,7 @@ int run_export(const Options& options) {
       }
     }
     ask_first(*pane);
+    show_cycles(*pane, options);
     return export_pane(*pane, options.output, {options.size, options.scale});
   });
 }
@@ -380,6 +401,7 @@ int run_window_export(const Options& options) {
       ask_first(*window.pane(options.front.toStdString()));
     }
     window.settle();
+    show_cycles(*window.pane("timeline"), options);
     return export_window(window, options.output);
   });
 }

@@ -112,6 +112,20 @@ void tell_version(const Baseline& baseline, Diagnostics& diagnostics) {
                                   baseline.file, listed(names), stowage_version()));
 }
 
+/// Results do not tell what a learned evaluator was made of.
+void tell_learned(const Baseline& baseline, Diagnostics& diagnostics) {
+  std::vector<std::string> names;
+  for (const ResultRow& row : baseline.rows) {
+    const auto is_learned = [](const auto& entry) { return entry.first == "cost" && entry.second == "learned"; };
+    if (std::any_of(row.given.begin(), row.given.end(), is_learned)) names.push_back(row.job);
+  }
+  if (names.empty()) return;
+  diagnostics.warning("baseline-cost-model", place_in(baseline.file),
+                      fmt::format("groups of {} were compared by what train-cost has learned, and results do not tell "
+                                  "from which file: with another one the groups may be others",
+                                  quoted_names(std::move(names))));
+}
+
 /// Which jobs only one of both has. False if they have none in common.
 bool tell_jobs(const Baseline& baseline, const std::vector<std::string>& jobs, Diagnostics& diagnostics) {
   std::set<std::string> before;
@@ -274,6 +288,7 @@ Result<Baseline> load_baseline(const std::string& path, const std::vector<std::s
   if (!rows) return Failed{};
   baseline.rows = std::move(*rows);
   tell_version(baseline, diagnostics);
+  tell_learned(baseline, diagnostics);
   if (!tell_jobs(baseline, jobs, diagnostics)) return Failed{};
   return baseline;
 }

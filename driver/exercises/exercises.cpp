@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/exercises/exercises.h"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <random>
 
 #include <fmt/format.h>
@@ -149,6 +151,20 @@ Then mend `exercise-{0}.nest`, and see what the checker says of it:
                      number, kind.title, target.name, kind.question, nest, families);
 }
 
+std::string text_of(const Fault& fault) {
+  std::string text = fmt::format("[{}] {}", name_of(fault.family), fault.what);
+  if (fault.at.statement >= 0) text += "\n  " + text_of(fault.at);
+  if (fault.other) text += "\n  " + text_of(*fault.other);
+  return text + "\n";
+}
+
+bool is_meant(const Answer& answer, const Fault& fault) {
+  if (answer.family != fault.family) return false;
+  if (fault.at.statement < 0) return !answer.statement;
+  const bool of_other = fault.other && answer.statement == fault.other->statement;
+  return answer.statement == fault.at.statement || of_other;
+}
+
 }  // namespace
 
 std::span<const ExerciseKind> exercise_kinds() { return kinds; }
@@ -171,6 +187,38 @@ NestCheck check_exercise(const Exercise& exercise, const Target& target) {
   const auto nest = parse_loop_nest(exercise.nest, diagnostics);
   check(static_cast<bool>(nest), "an exercise cannot be read");
   return check_nest(*nest, target);
+}
+
+std::optional<Answer> read_answer(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  Answer answer;
+  bool known = false;
+  for (int f = 0; f <= static_cast<int>(FaultFamily::incomplete); ++f) {
+    if (text.substr(0, colon) != name_of(static_cast<FaultFamily>(f))) continue;
+    answer.family = static_cast<FaultFamily>(f);
+    known = true;
+  }
+  if (!known) return std::nullopt;
+  if (colon == std::string::npos) return answer;
+  int statement = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, statement);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  answer.statement = statement;
+  return answer;
+}
+
+Judgement judge_answer(const Answer& answer, const NestCheck& check) {
+  const auto meant = std::find_if(check.faults.begin(), check.faults.end(),
+                                  [&](const Fault& fault) { return is_meant(answer, fault); });
+  if (meant != check.faults.end()) {
+    return {static_cast<std::size_t>(meant - check.faults.begin()),
+            fmt::format("Yes.\n{}  help: {}\n", text_of(*meant), remedy_of(meant->family))};
+  }
+  const bool family = std::any_of(check.faults.begin(), check.faults.end(),
+                                  [&](const Fault& fault) { return fault.family == answer.family; });
+  return {std::nullopt,
+          family ? "No: the family is right, but it shows elsewhere.\n" : "No: there is no such fault.\n"};
 }
 
 }  // namespace stowage

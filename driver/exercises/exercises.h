@@ -3,7 +3,9 @@
 // it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,5 +38,19 @@ Exercise make_exercise(int number, std::uint64_t seed, const Target& target);
 
 /// What is wrong with an exercise, by the checker.
 NestCheck check_exercise(const Exercise& exercise, const Target& target);
+
+/// What a learner says is wrong, and at which statement that shows; none for faults of no statement.
+struct Answer {
+  FaultFamily family = FaultFamily::bounds;
+  std::optional<int> statement;
+};
+/// "race:10" or "capacity".
+std::optional<Answer> read_answer(const std::string& text);
+
+struct Judgement {
+  std::optional<std::size_t> fault;  ///< of the check, that was meant; nothing: the answer is wrong
+  std::string text;                  ///< "Yes." with the counter-example, or what is wrong with it; ends its last line
+};
+Judgement judge_answer(const Answer& answer, const NestCheck& check);
 
 }  // namespace stowage

@@ -7,14 +7,14 @@
 
 namespace stowage {
 
-PageScope::PageScope(const Compilation& compilation, std::size_t details)
+PageScope::PageScope(const Compilation& compilation, std::size_t details, const std::stop_token& stop)
     : compilation_(compilation),
       in_full_(steps_in_full(compilation.program, details)),
       count_(static_cast<std::size_t>(std::count(in_full_.begin(), in_full_.end(), true))),
       candidates_of_(compilation.program.fused.graph.operators().size()) {
   if (compilation.backend != nullptr) {
     Diagnostics ignored;  // without a simulator the page is silent about it
-    auto simulated = compilation.backend->simulate(compilation.program, DmaOrder::shared, {ignored});
+    auto simulated = compilation.backend->simulate(compilation.program, DmaOrder::shared, {ignored, stop});
     if (simulated) simulated_ = *std::move(simulated);
   }
   const Graph& graph = program().fused.graph;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <map>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +19,8 @@ namespace stowage {
 class PageScope {
  public:
   /// The compilation must live longer. Of more fused operators than `details` those that take the most time are told in
-  /// full.
-  PageScope(const Compilation& compilation, std::size_t details);
+  /// full. It simulates them; of what is stopped nothing is simulated.
+  PageScope(const Compilation& compilation, std::size_t details, const std::stop_token& stop = {});
 
   [[nodiscard]] const Compilation& compilation() const { return compilation_; }
   [[nodiscard]] const Program& program() const { return compilation_.program; }

@@ -272,8 +272,9 @@ std::vector<PagePicture> page_pictures(const Compilation& compilation, std::chro
   return pictures;
 }
 
-std::string report_page(const Compilation& compilation, const std::vector<PagePicture>& pictures, std::size_t details) {
-  const PageScope scope(compilation, details);
+std::string report_page(const Compilation& compilation, const std::vector<PagePicture>& pictures, std::size_t details,
+                        const std::stop_token& stop) {
+  const PageScope scope(compilation, details, stop);
   const Program& program = compilation.program;
   std::string html = html_head(compilation.network + " on " + program.target.name);
   html += fmt::format("<h1>{} on {}</h1>\n<p>Fusion {}, planner {}{}.</p>\n<p class=\"origin\"><code>{}</code></p>\n",

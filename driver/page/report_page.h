@@ -25,8 +25,8 @@ std::vector<PagePicture> page_pictures(const Compilation& compilation, std::chro
                                        Diagnostics& diagnostics, std::stop_token stop = {});
 
 /// Of more fused operators than `details` those that take the most time are told in full; the others have their row in
-/// the table of fused operators, and the page says how to get the rest.
+/// the table of fused operators, and the page says how to get the rest. A page that was stopped is not whole.
 std::string report_page(const Compilation& compilation, const std::vector<PagePicture>& pictures,
-                        std::size_t details = usual_details);
+                        std::size_t details = usual_details, const std::stop_token& stop = {});
 
 }  // namespace stowage

@@ -162,9 +162,9 @@ std::string summary_text(const Compilation& compilation) {
     sums.add({fmt::format("time by {}", text_of(program.evaluated_by)),
               fmt::format("{} cycles, {}", grouped_digits(*cycles),
                           seconds_text(static_cast<double>(*cycles) / program.target.clock_hz))});
-    meanings +=
-        fmt::format("Groups were compared by the cycles that {} tells; all other figures are of the closed form.\n",
-                    text_of(program.evaluated_by));
+    meanings += fmt::format(
+        "Groups were compared by the cycles that {} tells; figures that do not name it are of the closed form.\n",
+        text_of(program.evaluated_by));
   }
   if (totals.least_seconds > 0) {
     sums.add({"physical limit",
@@ -183,7 +183,7 @@ std::string summary_text(const Compilation& compilation) {
         "rate, whichever takes longer, and one launch. With what is lost that is the time.\n";
   }
   for (const OtherPlan& other : compilation.others) {
-    const OtherPlanText text = text_of(other, program.target, program.fusion);
+    const OtherPlanText text = text_of(other, program.target, program.fusion, program.evaluated_by);
     sums.add({text.title, text.result});
     meanings += text.meaning + "\n";
   }

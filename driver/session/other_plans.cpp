@@ -62,9 +62,10 @@ std::vector<OtherPlan> other_plans(const Graph& graph, const std::vector<FusionT
   return best;
 }
 
-OtherPlanText text_of(const OtherPlan& other, const Target& target, std::string_view strategy) {
-  const std::string result = fmt::format("{} cycles, {}", grouped_digits(other.cycles),
-                                         seconds_text(static_cast<double>(other.cycles) / target.clock_hz));
+OtherPlanText text_of(const OtherPlan& other, const Target& target, std::string_view strategy, EvaluatedBy by) {
+  std::string result = fmt::format("{} cycles, {}", grouped_digits(other.cycles),
+                                   seconds_text(static_cast<double>(other.cycles) / target.clock_hz));
+  if (by != EvaluatedBy::closed_form) result += fmt::format(", by {}", text_of(by));
   if (other.cores == target.cores.count) {
     return {fmt::format("by planner {}", other.planner), result,
             fmt::format("Planner {}, the published one, takes that with the groups that {} chooses for it.",

@@ -40,6 +40,8 @@ struct OtherPlanText {
   std::string result;
   std::string meaning;
 };
-OtherPlanText text_of(const OtherPlan& other, const Target& target, std::string_view strategy);
+/// `by` has said the cycles, as it has compared the groups; named where it is not the closed form, by which the rest of
+/// a summary is.
+OtherPlanText text_of(const OtherPlan& other, const Target& target, std::string_view strategy, EvaluatedBy by);
 
 }  // namespace stowage

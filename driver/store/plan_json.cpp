@@ -97,6 +97,7 @@ Json others_json(const Compilation& compilation) {
     rows.push_back({{"planner", other.planner},
                     {"cores", other.cores},
                     {"cycles", other.cycles},
+                    {"cost", name_of(compilation.program.evaluated_by)},
                     {"time_s", static_cast<double>(other.cycles) / compilation.program.target.clock_hz}});
   }
   return rows;

@@ -98,12 +98,15 @@ Json diff_json(const PlanDiff& diff, const DiffOptions& options) {
 
 int diff_command(const DiffOptions& options, ToolContext& context) {
   Diagnostics diagnostics;
-  const auto before = read_compilation(options.before, diagnostics, {}, context.backends);
-  const auto after = read_compilation(options.after, diagnostics, {}, context.backends);
-  if (!before || !after) return failed(context, diagnostics);
+  const std::stop_token stop = context.interrupt.token();
+  const auto before = read_compilation(options.before, diagnostics, stop, context.backends);
+  const auto after = read_compilation(options.after, diagnostics, stop, context.backends);
+  if (!before || !after || stop.stop_requested()) return failed(context, diagnostics);
   print_warnings(context, diagnostics);
   PlanDiff diff = diff_compilations(*before, *after);
-  add_simulated(diff, *before, *after, context.interrupt.token());
+  add_simulated(diff, *before, *after, stop);
+  // Without it the verdict would be another one.
+  if (stop.stop_requested()) return failed(context, diagnostics);
   if (context.json) {
     context.out << dumped(diff_json(diff, options), 1);
     return exit_done;

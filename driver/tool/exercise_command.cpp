@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/tool/exercise_command.h"
 
-#include <algorithm>
-#include <charconv>
 #include <filesystem>
-#include <optional>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -27,61 +24,15 @@ int list_exercises(ToolContext& context) {
   return print_rows(context, "exercises", {"number", "exercise", "question"}, rows, "exercise");
 }
 
-struct Answer {
-  FaultFamily family = FaultFamily::bounds;
-  std::optional<int> statement;
-};
-
-std::optional<Answer> read_answer(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  Answer answer;
-  bool known = false;
-  for (int f = 0; f <= static_cast<int>(FaultFamily::incomplete); ++f) {
-    if (text.substr(0, colon) != name_of(static_cast<FaultFamily>(f))) continue;
-    answer.family = static_cast<FaultFamily>(f);
-    known = true;
-  }
-  if (!known) return std::nullopt;
-  if (colon == std::string::npos) return answer;
-  int statement = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, statement);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  answer.statement = statement;
-  return answer;
-}
-
-std::string text_of(const Fault& fault) {
-  std::string text = fmt::format("[{}] {}", name_of(fault.family), fault.what);
-  if (fault.at.statement >= 0) text += "\n  " + text_of(fault.at);
-  if (fault.other) text += "\n  " + text_of(*fault.other);
-  return text + "\n";
-}
-
-bool is_meant(const Answer& answer, const Fault& fault) {
-  if (answer.family != fault.family) return false;
-  if (fault.at.statement < 0) return !answer.statement;
-  const bool of_other = fault.other && answer.statement == fault.other->statement;
-  return answer.statement == fault.at.statement || of_other;
-}
-
 int solve(const ExerciseOptions& options, const Exercise& exercise, const Target& target, ToolContext& context) {
   const auto answer = read_answer(options.solve);
   if (!answer) {
     return usage_error(context, "exercise", fmt::format("'{}' is no answer", options.solve),
                        "give FAMILY:STATEMENT, as race:10, or FAMILY where no statement is concerned");
   }
-  const NestCheck found = check_exercise(exercise, target);
-  const auto meant = std::find_if(found.faults.begin(), found.faults.end(),
-                                  [&](const Fault& fault) { return is_meant(*answer, fault); });
-  if (meant == found.faults.end()) {
-    const bool family = std::any_of(found.faults.begin(), found.faults.end(),
-                                    [&](const Fault& fault) { return fault.family == answer->family; });
-    context.out << (family ? "No: the family is right, but it shows elsewhere.\n" : "No: there is no such fault.\n");
-    return exit_failed;
-  }
-  context.out << "Yes.\n" << text_of(*meant) << fmt::format("  help: {}\n", remedy_of(meant->family));
-  return exit_done;
+  const Judgement judgement = judge_answer(*answer, check_exercise(exercise, target));
+  context.out << judgement.text;
+  return judgement.fault ? exit_done : exit_failed;
 }
 
 }  // namespace

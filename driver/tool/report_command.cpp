@@ -57,12 +57,12 @@ int report_command(const ReportOptions& options, ToolContext& context) {
   Diagnostics diagnostics;
   const std::vector<std::filesystem::path> read = {options.folder};
   if (!may_write_file(options.output, options.force, read, diagnostics)) return failed(context, diagnostics);
-  const auto compilation = read_compilation(options.folder, diagnostics, {}, context.backends);
+  const std::stop_token stop = context.interrupt.token();
+  const auto compilation = read_compilation(options.folder, diagnostics, stop, context.backends);
   if (!compilation || (!is_table && !has_page(*compilation, options.folder, diagnostics))) {
     return failed(context, diagnostics);
   }
 
-  const std::stop_token stop = context.interrupt.token();
   std::vector<PagePicture> pictures;
   if (!is_table) {
     const auto layout_time = layout_time_of(options.layout_seconds.value_or(usual_layout_seconds));
@@ -72,7 +72,7 @@ int report_command(const ReportOptions& options, ToolContext& context) {
   const std::size_t details = options.details ? parse_details(*options.details).value() : usual_details;
   const std::size_t fused_operators = compilation->program.steps.size();
   const std::string page = is_table ? plan_table_csv(compilation->program, options.table.value_or("groups")).value()
-                                    : report_page(*compilation, pictures, details);
+                                    : report_page(*compilation, pictures, details, stop);
   {
     const Existing existing = options.force ? Existing::replace : Existing::keep;
     const Interrupt::Hold hold = context.interrupt.hold();

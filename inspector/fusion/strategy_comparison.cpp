@@ -14,6 +14,7 @@
 #include "fusion/strategies/strategy.h"
 #include "inspector/fusion/candidates.h"
 #include "inspector/state/background.h"
+#include "lowering/program/launches.h"
 #include "lowering/program/plan_group.h"
 #include "lowering/program/planned_cost.h"
 #include "lowering/program/planners.h"
@@ -27,13 +28,14 @@ struct GroupNumbers {
   bool kernel = false;
   std::int64_t cycles = 0;
   std::int64_t bytes = 0;
+  std::int64_t launch = 0;  ///< cycles more of a launch by itself
 };
 
 /// Plans groups of one graph, each set of operators once.
 class GroupPlanner {
  public:
-  GroupPlanner(const Graph& graph, const Planner& planner, const Target& target)
-      : graph_(graph), planner_(planner), target_(target) {}
+  GroupPlanner(const Graph& graph, const Planner& planner, const Target& target, const Evaluator& evaluator)
+      : graph_(graph), planner_(planner), target_(target), evaluator_(evaluator) {}
 
   const GroupNumbers& numbers(const FusedOperator& group) {
     const auto [known, is_new] = known_.try_emplace(group.operators);
@@ -42,8 +44,9 @@ class GroupPlanner {
       GroupNumbers& made = known->second;
       made.kernel = true;
       if (const auto* plan = std::get_if<Plan>(&planned)) {
-        made.cycles = plan->time.cycles;
+        made.cycles = cycles(*plan);
         made.bytes = dma_totals(plan->counts).bytes;
+        made.launch = launched_by(*plan, LaunchedBy::spawn, target_).time.cycles - plan->time.cycles;
       } else {
         made.planned = false;
       }
@@ -51,10 +54,18 @@ class GroupPlanner {
     return known->second;
   }
 
+  /// By what compares the plan's groups. What that cannot say is told in closed form.
+  [[nodiscard]] std::int64_t cycles(const Plan& plan) const {
+    const Evaluated said = evaluated_cycles(plan, target_, evaluator_);
+    const auto* cycles = std::get_if<std::int64_t>(&said);
+    return cycles != nullptr ? *cycles : plan.time.cycles;
+  }
+
  private:
   const Graph& graph_;
   const Planner& planner_;
   const Target& target_;
+  const Evaluator& evaluator_;
   std::map<std::vector<OpId>, GroupNumbers> known_;
 };
 
@@ -92,7 +103,8 @@ std::vector<GroupingDifference> differences_of(const LoadedPlan& plan, const std
       difference.here.push_back(here[g].operators);
       // As it is planned, perhaps with a schedule that a person fixed.
       const int step = plan.step_of_operator[here[g].operators.front().index()];
-      difference.cycles_here += plan.steps[static_cast<std::size_t>(step)].cycles;
+      const Plan* const made = plan.steps[static_cast<std::size_t>(step)].plan;
+      if (made != nullptr) difference.cycles_here += planner.cycles(*made);
     }
     for (const std::size_t g : theirs) {
       difference.there.push_back(there[g].operators);
@@ -119,12 +131,13 @@ std::vector<StrategyResult> compare_strategies(const LoadedPlan& plan, std::stop
   const auto templates = fusion_templates(plan.compilation.templates, diagnostics);
   const Planner* planner = find_planner(program.planner);
   check(templates && planner != nullptr, "a plan's templates and planner were found when it was opened");
-  const PlannedGroupCost cost(*planner, program.target, {.cache = default_cost_cache()});
+  const Evaluator evaluator = evaluator_of(plan);
+  const PlannedGroupCost cost(*planner, program.target, {0, default_cost_cache(), nullptr, evaluator});
   const TraceSink trace;
   if (progress) progress("candidates", 0, 0);
   const CandidateSet set = find_candidate_groups(plan.graph(), *templates, &cost, trace, stop);
   const std::vector<std::string> names = strategy_names();
-  GroupPlanner groups(plan.graph(), *planner, program.target);
+  GroupPlanner groups(plan.graph(), *planner, program.target, evaluator);
   std::vector<StrategyResult> results;
   for (const std::string& name : names) {
     if (progress) progress(name, results.size(), names.size());
@@ -138,6 +151,8 @@ std::vector<StrategyResult> compare_strategies(const LoadedPlan& plan, std::stop
       chosen.push_back(set.of(candidate).group);
       const GroupNumbers& numbers = groups.numbers(chosen.back());
       ++result.groups;
+      // The first of kernels behind barriers is launched, for all of them.
+      if (numbers.kernel && result.kernels == 0) result.cycles += numbers.launch;
       result.kernels += numbers.kernel ? 1 : 0;
       result.unplanned += numbers.planned ? 0 : 1;
       result.cycles += numbers.cycles;
@@ -155,14 +170,14 @@ std::vector<StrategyResult> compare_strategies(const LoadedPlan& plan, std::stop
   return results;
 }
 
-Table strategies_table(const std::vector<StrategyResult>& results) {
+Table strategies_table(const LoadedPlan& plan, const std::vector<StrategyResult>& results) {
   Table table;
   table.title = "Strategies";
   table.columns = {
       {"strategy", ColumnKind::text, "how groups are chosen among the candidates (docs/fusion.md)"},
       {"groups", ColumnKind::count, "fused operators, views included"},
       {"kernels", ColumnKind::count, "fused operators that are launched"},
-      {"cycles", ColumnKind::cycles, "predicted, of the whole network"},
+      {"cycles", ColumnKind::cycles, fmt::format("of the whole network, by {}", text_of(plan.program().evaluated_by))},
       {"over the best", ColumnKind::share, "cycles more than the best strategy's, divided by those"},
       {"DMA bytes", ColumnKind::bytes, "moved between main memory and LDM, all cores"},
       {"differs", ColumnKind::count, "places where its groups are others than the plan's; listed below"},

@@ -36,7 +36,7 @@ struct StrategyResult {
 std::vector<StrategyResult> compare_strategies(const LoadedPlan& plan, std::stop_token stop,
                                                const ProgressSink& progress);
 
-Table strategies_table(const std::vector<StrategyResult>& results);
+Table strategies_table(const LoadedPlan& plan, const std::vector<StrategyResult>& results);
 /// One row for every difference of every strategy to the plan.
 Table differences_table(const LoadedPlan& plan, const std::vector<StrategyResult>& results);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -41,7 +42,9 @@ std::string WhyNotQuestion::ask(const std::vector<std::string>& names) const {
   const Compilation& compilation = plan_->compilation;
   const Planner* planner = find_planner(compilation.program.planner);
   std::optional<PlannedGroupCost> cost;  // none for a plan by a planner that this build lacks
-  if (planner != nullptr) cost.emplace(*planner, compilation.program.target);
+  CostOptions options;
+  options.evaluator = evaluator_of(*plan_);
+  if (planner != nullptr) cost.emplace(*planner, compilation.program.target, std::move(options));
   return to_text(why_not(facts_, templates_, compilation.fusion, operators, cost ? &*cost : nullptr), plan_->graph(),
                  compilation.fusion);
 }

@@ -316,9 +316,10 @@ void FusionPane::compare() {
     return [this, plan, results = std::move(results)] {
       results_ = results;
       const double clock = plan->program().target.clock_hz;
-      strategies_->setTable(std::make_shared<const Table>(strategies_table(results_)), clock);
+      strategies_->setTable(std::make_shared<const Table>(strategies_table(*plan, results_)), clock);
       differences_->setTable(std::make_shared<const Table>(differences_table(*plan, results_)), clock);
-      hint_->setText(tr("This plan was fused by %1").arg(qt(plan->program().fusion)));
+      hint_->setText(tr("This plan was fused by %1; cycles by %2")
+                         .arg(qt(plan->program().fusion), qt(text_of(plan->program().evaluated_by))));
     };
   });
 }
@@ -361,7 +362,7 @@ std::vector<Drawing> FusionPane::pages(QSizeF room) {
   all.push_back(table(candidates_table(*plan(), {std::nullopt, subject()})));
   if (!results_.empty()) {
     all.push_back(titled(tr("Strategies")));
-    all.push_back(table(strategies_table(results_)));
+    all.push_back(table(strategies_table(*plan(), results_)));
     all.push_back(table(differences_table(*plan(), results_)));
   }
   const std::vector<OpId> asked = pair_to_ask(*plan(), {}, subject());

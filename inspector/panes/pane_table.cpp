@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
+#include "inspector/panes/check_pane.h"
 #include "inspector/panes/compare_pane.h"
 #include "inspector/panes/cost_pane.h"
 #include "inspector/panes/fusion_pane.h"
@@ -55,6 +56,8 @@ std::span<const PaneRow> pane_table() {
       PaneRow{"sensitivity", "Sensitivity",
               "what the network takes as one value of the target changes, and what changes at its knees",
               Qt::RightDockWidgetArea, make<SensitivityPane>},
+      PaneRow{"check", "Check", "what goes wrong in a nest, where and in which iteration; exercises and their answers",
+              Qt::RightDockWidgetArea, make<CheckPane>},
   };
   return rows;
 }

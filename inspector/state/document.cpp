@@ -40,7 +40,16 @@ void Document::open(const Source& source, const Source& baseline) {
         Q_EMIT jobsFound(source.path, names);
         return;
       }
+      if (loading.checked) {
+        diagnostics_ = loading.diagnostics;
+        checked_ = loading.checked;
+        Q_EMIT diagnosticsChanged();
+        Q_EMIT checkedChanged();
+        Q_EMIT checkedOpened(source);
+        return;
+      }
       if (!loading.plan) return fail(source, loading.diagnostics);
+      closeChecked();
       diagnostics_ = loading.diagnostics;
       kept_.clear();
       Q_EMIT keptChanged();
@@ -64,6 +73,12 @@ void Document::openBaseline(const Source& source) {
       showBaseline(loading.plan);
     };
   });
+}
+
+void Document::closeChecked() {
+  if (!checked_) return;
+  checked_.reset();
+  Q_EMIT checkedChanged();
 }
 
 void Document::setStaleness(Staleness staleness) {

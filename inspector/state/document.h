@@ -7,12 +7,13 @@
 #include <QString>
 
 #include "inspector/state/background.h"
+#include "inspector/state/checked_file.h"
 #include "inspector/state/comparison.h"
 #include "inspector/state/loaded_plan.h"
 
 namespace stowage::inspector {
 
-/// What can be opened: a compiled folder, an ONNX model, one job of a batch file.
+/// What can be opened: a compiled folder, an ONNX model, one job of a batch file; a nest, exercises.
 struct Source {
   QString path;
   QString job;  ///< name of a batch file's job; empty for the others and for a batch file with one job
@@ -44,6 +45,9 @@ class Document : public QObject {
   /// Of the two; null while it is being worked out, and without a baseline.
   [[nodiscard]] const ComparisonPtr& comparison() const { return comparison_; }
   [[nodiscard]] bool comparing() const { return comparing_.busy(); }
+  /// Nests that are looked at instead of the plan's; null without.
+  [[nodiscard]] const CheckedPtr& checked() const { return checked_; }
+  void closeChecked();
   [[nodiscard]] const Diagnostics& diagnostics() const { return diagnostics_; }
   [[nodiscard]] bool busy() const { return work_.busy(); }
   [[nodiscard]] const Source& opening() const { return opening_; }
@@ -78,6 +82,9 @@ class Document : public QObject {
   void busyChanged();
   void progress(const QString& stage, int done, int total);
   void opened(const Source& source);
+  /// Nests came instead of a plan. The plan that was open stays.
+  void checkedOpened(const Source& source);
+  void checkedChanged();
   void openingFailed(const Source& source);
   /// A batch file with several jobs: one of them is to be chosen.
   void jobsFound(const QString& path, const QStringList& jobs);
@@ -88,6 +95,7 @@ class Document : public QObject {
 
   PlanPtr plan_;
   PlanPtr baseline_;
+  CheckedPtr checked_;
   ComparisonPtr comparison_;
   std::vector<KeptPlan> kept_;
   Staleness staleness_ = Staleness::none;

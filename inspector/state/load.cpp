@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/state/load.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -32,10 +33,18 @@ void load_folder(const fs::path& folder, Loading& loading, const std::stop_token
     SourceLocation location;
     location.file = folder.string();
     loading.diagnostics.error("no-plan", location, "this is no compiled folder: there is no plan.json in it",
-                              "choose a folder that `stowage compile MODEL -o FOLDER` wrote");
+                              "choose a folder that `stowage compile MODEL -o FOLDER` or `stowage exercise` wrote");
     return;
   }
   auto compilation = read_compilation(folder, loading.diagnostics, stop);
+  if (!compilation && !stop.stop_requested()) {
+    // Somebody may have edited it, and wants to know what is wrong with its nests. Whatever else is, was told already.
+    Diagnostics ignored;
+    loading.checked = check_file(folder.string(), ignored, stop);
+    const auto is_good = [](const FileNest& nest) { return nest.checked.is_good(); };
+    if (loading.checked && std::all_of(loading.checked->nests.begin(), loading.checked->nests.end(), is_good))
+      loading.checked.reset();
+  }
   if (!compilation || stop.stop_requested()) return;
   loading.plan = make_loaded_plan(std::move(*compilation), folder.string(), folder.string(), loading.diagnostics, stop);
 }
@@ -90,7 +99,13 @@ Loading load(const std::string& path, const std::string& job, const std::stop_to
   Loading loading;
   std::error_code failure;
   if (fs::is_directory(path, failure)) {
-    load_folder(path, loading, stop, progress);
+    if (!fs::exists(fs::path(path) / "plan.json", failure) && holds_exercises(path)) {
+      loading.checked = check_file(path, loading.diagnostics, stop);
+    } else {
+      load_folder(path, loading, stop, progress);
+    }
+  } else if (fs::path(path).extension() == ".nest") {
+    loading.checked = check_file(path, loading.diagnostics, stop);
   } else if (fs::path(path).filename() == "plan.json") {
     load_folder(fs::path(path).parent_path(), loading, stop, progress);
   } else if (fs::path(path).extension() == ".toml") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a path to a LoadedPlan: reads a compiled folder, or compiles a model or a job. For worker threads only.
+// From a path to a LoadedPlan: reads a compiled folder, or compiles a model or a job; or, of nests, what
+// the checker says. For worker threads only.
 #pragma once
 
 #include <stop_token>
@@ -7,12 +8,14 @@
 #include <vector>
 
 #include "core/progress.h"
+#include "inspector/state/checked_file.h"
 #include "inspector/state/loaded_plan.h"
 
 namespace stowage::inspector {
 
 struct Loading {
   PlanPtr plan;                   ///< null after an error, a stop, or where a job is to be chosen
+  CheckedPtr checked;             ///< instead of a plan: of a nest, an exercise, or a folder that is no sound plan
   std::vector<std::string> jobs;  ///< of a batch file with several, when none was named
   Diagnostics diagnostics;
 };

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/check.h"
 #include "core/parallel.h"
 #include "driver/report/nest_rows.h"
 
@@ -95,6 +96,14 @@ PlanPtr make_loaded_plan(Compilation compilation, std::string origin, std::strin
   return plan;
 }
 
+Evaluator evaluator_of(const LoadedPlan& plan) {
+  Diagnostics diagnostics;
+  auto evaluator =
+      evaluator_for(plan.program().evaluated_by, plan.compilation.cost_model, plan.program().target, diagnostics);
+  check(static_cast<bool>(evaluator), "a plan's evaluator was read when it was opened");
+  return *std::move(evaluator);
+}
+
 Subject complete(const LoadedPlan& plan, Subject subject) {
   if (has(plan.step_of_operator, subject.op)) {
     subject.step = plan.step_of_operator[static_cast<std::size_t>(subject.op)];
@@ -127,6 +136,14 @@ Subject complete(const LoadedPlan& plan, Subject subject) {
     subject.line = statement->code_lines.front();
   }
   return subject;
+}
+
+std::optional<Subject> find_named(const LoadedPlan& plan, const std::string& name) {
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    if (plan.steps[i].step->group.name == name) return step_subject(static_cast<int>(i));
+  }
+  if (const auto op = plan.graph().find_operator(name)) return complete(plan, {.op = static_cast<int>(op->index())});
+  return std::nullopt;
 }
 
 std::string statement_text(const StepFacts& step, int statement) { return statement_line(step.text, statement); }

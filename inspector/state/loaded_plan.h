@@ -64,9 +64,15 @@ using PlanPtr = std::shared_ptr<const LoadedPlan>;
 PlanPtr make_loaded_plan(Compilation compilation, std::string origin, std::string folder, Diagnostics diagnostics,
                          std::stop_token stop = {}, std::optional<SampleNetwork> network = {});
 
+/// By what the plan's groups were compared, to price others with.
+Evaluator evaluator_of(const LoadedPlan& plan);
+
 /// The place with what follows from it filled in (step of an operator, statement of a line, line of a statement);
 /// parts that this plan does not have are dropped.
 Subject complete(const LoadedPlan& plan, Subject subject);
+
+/// Place of a fused operator or operator by its name.
+std::optional<Subject> find_named(const LoadedPlan& plan, const std::string& name);
 
 /// What stands in `plan` for a place of another plan of the same network: the same operator, the group that has the
 /// group's anchor, in it the statement of the same text. What it has not is dropped.

@@ -94,6 +94,11 @@ void GroupsList::fill() {
     auto* item = new QTreeWidgetItem(this, {QString(), text});
     item->setForeground(groups_column, look_.theme().muted);
   };
+  // Edits are judged by the terms of the closed form, whatever compared the plan's groups.
+  if (base.program().evaluated_by != EvaluatedBy::closed_form) {
+    note(tr("cycles by the closed form; the plan's groups were compared by %1")
+             .arg(qt(text_of(base.program().evaluated_by))));
+  }
   const Regrouped around = regrouped_at(base, session_.edit(), session_.focus());
   const std::vector<Regrouping>& ways = session_.regroupings();
   if (around.otherwise && (ways.empty() || !ways.front().as_planned)) {
@@ -123,7 +128,8 @@ void GroupsList::fill() {
     add(refusal.isEmpty() ? way_text(way, session_.focus()) : tr("refused"), way.after, way.cycles_after, change,
         refusal.isEmpty() ? tr("template %1").arg(qt(way.templates)) : refusal);
   }
-  if (choices_.empty()) note(tr("no template takes these operators in another way"));
+  if (ways.empty() && !around.otherwise && !session_.pricing())
+    note(tr("no template takes these operators in another way"));
 }
 
 int GroupsList::rowOf(const QString& groups) const {

@@ -16,9 +16,9 @@ using Rows = std::vector<std::pair<const char*, const char*>>;
 const Rows& keys() {
   static const Rows rows = {
       {"F1", "this page, at the pane that has the keyboard"},
-      {"Ctrl+1 … Ctrl+9, Ctrl+0, Alt+1, Alt+2", "a pane, in the order of the View menu"},
+      {"Ctrl+1 … Ctrl+9, Ctrl+0, Alt+1 … Alt+3", "a pane, in the order of the View menu"},
       {"Alt+Left, Alt+Right, Alt+Up", "back, forward, to what is around what is chosen"},
-      {"Ctrl+O, Ctrl+Shift+O", "open a model or batch file, a compiled folder"},
+      {"Ctrl+O, Ctrl+Shift+O", "open a model, batch file or nest, a compiled folder or exercises"},
       {"Ctrl+E", "export the pane that has the keyboard"},
       {"Ctrl+F", "search in the pane that has the keyboard: graph, fusion, compare, tables"},
       {"Ctrl+Shift+D, Ctrl+Shift+U, Ctrl+Shift+B", "dark theme, times in seconds, sizes to the byte"},

@@ -27,12 +27,14 @@ struct Layout {
 const std::vector<Layout>& layouts() {
   static const std::vector<Layout> rows = {
       {"compile",
-       {{"graph", "fusion"}, {"loops", "ldm", "timeline", "cost", "replay", "whatif", "compare", "sensitivity"}},
+       {{"graph", "fusion"},
+        {"loops", "ldm", "timeline", "cost", "replay", "whatif", "compare", "sensitivity", "check"}},
        {2, 3},
        {"tables", "problems"},
        9,
        5},
       {"memory", {{"ldm"}, {"loops"}}, {1, 1}, {"tables", "problems"}, 2, 1, true},
+      {"check", {{"check", "problems"}}, {1}, {}},
       {"teach", {{"replay", "loops"}, {"ldm", "whatif"}}, {3, 2}, {}, 1, 1},
   };
   return rows;

@@ -150,6 +150,17 @@ void MainWindow::connectDocument() {
     putProblemsBack();
     if (!document_.diagnostics().entries().empty()) raiseProblems();
   });
+  connect(&document_, &Document::checkedOpened, this, [this](const Source& source) {
+    settings_.addRecent(QFileInfo(source.path).absoluteFilePath());
+    start_->setRecent(settings_.recent());
+    const bool is_first = showsStartPage();
+    showStart(false);
+    // Without a plan the other panes have nothing to show.
+    if (is_first && first_layout_.isEmpty()) setLayoutNamed(QStringLiteral("check"));
+    if (!document_.diagnostics().entries().empty()) raiseProblems();
+    raisePane("check");
+    statusBar()->showMessage(tr("%1: nests, checked").arg(source.path), 8000);
+  });
   connect(&document_, &Document::openingFailed, this, [this](const Source& source) {
     showStart(false);
     raiseProblems();
@@ -278,8 +289,9 @@ void MainWindow::whenSaved(std::function<void()> then) {
 }
 
 void MainWindow::askForModel() {
-  const QString path = QFileDialog::getOpenFileName(this, tr("Open model or batch file"), QString(),
-                                                    tr("Models and batch files (*.onnx *.toml);;All files (*)"));
+  const QString path =
+      QFileDialog::getOpenFileName(this, tr("Open model, batch file or nest"), QString(),
+                                   tr("Models, batch files and nests (*.onnx *.toml *.nest);;All files (*)"));
   if (!path.isEmpty()) open({path, {}});
 }
 
@@ -307,7 +319,7 @@ void MainWindow::find() {
 
 void MainWindow::exportCurrent() {
   QDockWidget* dock = currentDock();
-  if (dock == nullptr || !document_.plan()) return;
+  if (dock == nullptr || !(document_.plan() || document_.checked())) return;
   const QString name = dock->objectName();
   Pane& pane = paneIn(*dock);
   const QString filter = pane.specialFormats().isEmpty() ? tr("Pictures (*.svg *.png *.pdf)")

@@ -38,7 +38,7 @@ class MainWindow : public QMainWindow {
   /// Asks first where edits would be lost.
   void open(const Source& source);
   void open(const Source& source, const Source& baseline);
-  /// Arranges the panes for a purpose: "compile", "memory" or "teach".
+  /// Arranges the panes for a purpose: "compile", "memory", "check" or "teach".
   void setLayoutNamed(const QString& name);
   /// Waits until no pane that is shown is busy and everything has its place. For pictures of the window.
   void settle();

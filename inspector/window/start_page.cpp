@@ -33,7 +33,7 @@ StartPage::StartPage(const Look& look, QWidget* parent)
       look_(look),
       title_(new QLabel(tr("Stowage inspector"), this)),
       summary_(new QLabel(tr("See a plan, understand why it is so, change it, compare it.\n"
-                             "Drop an ONNX model, a compiled folder or a batch file here."),
+                             "Drop an ONNX model, a compiled folder, a batch file or an exercise here."),
                           this)),
       samples_(new QListWidget(this)),
       recent_(new QListWidget(this)),

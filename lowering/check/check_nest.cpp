@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/number_text.h"
 #include "lowering/check/index_span.h"
 #include "lowering/check/ldm_contents.h"
 #include "lowering/check/team_events.h"
@@ -133,6 +134,16 @@ class NestChecker {
     return box;
   }
 
+  /// Code is written for no larger boxes than are declared.
+  void check_declared(const Stmt& s, const std::vector<Range>& ranges) {
+    for (const Range& range : ranges) {
+      const std::int64_t extent = value(range.extent);
+      if (extent <= range.max_extent) continue;
+      add(FaultFamily::bounds, now(s),
+          fmt::format("a box is {} long, and at most {} is declared", counted(extent, "element"), range.max_extent));
+    }
+  }
+
   [[nodiscard]] const Shape& shape_of(NestTensorId nest_tensor) const {
     return nest_.stages.tensors[nest_.tensors[nest_tensor].tensor].shape;
   }
@@ -235,6 +246,7 @@ class NestChecker {
     const auto place = place_of(s, dma.buffer);
     if (!place) return;
     const NestTensorId tensor = dma.nest_tensor;
+    check_declared(s, dma.region);
     const ElementBox region = box_of(dma.region);
     const Values origin = values(origin_of(nest_, dma.buffer));
     const bool meets = dma.to == Space::row || dma.to == Space::mesh;
@@ -336,6 +348,7 @@ class NestChecker {
   }
 
   void computing(const Stmt& s, const Compute& compute) {
+    check_declared(s, compute.box);
     const ElementBox points = box_of(compute.box);
     if (points.is_empty()) return;
     const Stage& stage = nest_.stages.stages[compute.stage];

@@ -287,6 +287,19 @@ TEST_CASE("a baseline of another version is compared, with a note") {
         "[baseline-version]\n");
 }
 
+TEST_CASE("a baseline of which the evaluator is another, or was learned, is compared, and that is told") {
+  const Workplace here;
+  write_text("jobs.toml", two_jobs("swtvm"));
+  std::string learned = row("m");
+  learned.replace(learned.find("\"planner\""), 9, "\"cost\":\"learned\",\"planner\"");
+  write_text("old.jsonl", learned + row("v"));
+  const ToolRun run = run_stowage({"batch", "jobs.toml", "-o", "out", "--baseline", "old.jsonl"});
+  CHECK(run.err ==
+        "old.jsonl: warning: groups of 'm' were compared by what train-cost has learned, and results do not tell from which file: "
+        "with another one the groups may be others [baseline-cost-model]\n");
+  CHECK(run.out.find("cost closed instead of learned") != std::string::npos);
+}
+
 TEST_CASE("a baseline is not replaced by the batch that is compared with it") {
   const Workplace here;
   write_text("jobs.toml", two_jobs("swtvm"));

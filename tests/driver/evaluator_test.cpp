@@ -62,6 +62,24 @@ TEST_CASE("groups compared by simulation: the plan's folder knows it, and all fi
   CHECK(explained.out.find(text.out.substr(text.out.find("\n\n"))) != std::string::npos);
 }
 
+TEST_CASE("what another planner takes is said by the plan's evaluator, and names it") {
+  const Workplace here;
+  write_lenet();
+  const Json simulated = json_of({"compile", "lenet.onnx", "--cost", "simulated"});
+  const Json closed = json_of({"compile", "lenet.onnx"});
+  REQUIRE(simulated["others"].size() == 1);
+  CHECK(simulated["others"][0]["cost"] == "simulated");
+  CHECK(closed["others"][0]["cost"] == "closed");
+  CHECK(simulated["others"][0]["cycles"] != closed["others"][0]["cycles"]);
+  const auto row = [](const std::string& text) {
+    const std::size_t at = text.find("| by planner swtvm");
+    return text.substr(at, text.find('\n', at) - at);
+  };
+  CHECK(row(run_stowage({"compile", "lenet.onnx", "--cost", "simulated"}).out).find(", by simulation |") !=
+        std::string::npos);
+  CHECK(row(run_stowage({"compile", "lenet.onnx"}).out).find("simulation") == std::string::npos);
+}
+
 TEST_CASE("the closed form is the evaluator of a compilation that names none") {
   const Workplace here;
   write_lenet();

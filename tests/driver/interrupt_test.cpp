@@ -45,6 +45,8 @@ TEST_CASE("Ctrl-C stops every command and leaves nothing half written") {
       {"compile", "resnet18.onnx", "-o", "out"},
       {"network", "vgg16", "-o", "vgg16.onnx"},
       {"run", "plan", "--check", "--save-outputs", "out"},
+      {"report", "plan", "-o", "out"},
+      {"diff", "plan", "plan"},
   };
   for (const auto& command : commands) {
     for (const int milliseconds : {0, 5, 60, 300}) {

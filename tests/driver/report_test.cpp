@@ -15,6 +15,8 @@
 #include "core/number_text.h"
 #include "core/operators.h"
 #include "core/quoting.h"
+#include "driver/diff/model_error.h"
+#include "driver/page/page_scope.h"
 #include "driver/page/report_page.h"
 #include "driver/report/nest_rows.h"
 #include "driver/report/plan_tables.h"
@@ -80,6 +82,18 @@ TEST_CASE(
   CHECK_THAT(report_markdown(*compilation), Catch::Contains("LDM peak") && Catch::Contains(told));
   const std::string page = report_page(*compilation, {});
   CHECK_THAT(page, Catch::Contains(std::to_string(program.target.ldm.bytes - room) + " bytes for parameters"));
+}
+
+TEST_CASE("what is stopped is simulated no further, neither for a page nor for a comparison") {
+  const Workplace here;
+  const Compilation compilation = compiled("matmul");
+  CHECK_FALSE(PageScope(compilation, all_details).simulated().empty());
+  std::stop_source source;
+  source.request_stop();
+  CHECK(PageScope(compilation, all_details, source.get_token()).simulated().empty());
+  PlanDiff diff = diff_compilations(compilation, compilation);
+  add_simulated(diff, compilation, compilation, source.get_token());
+  CHECK_FALSE(diff.before.simulated_seconds);
 }
 
 TEST_CASE("report writes a page that needs nothing from elsewhere") {

@@ -4,6 +4,7 @@
 #include <QTemporaryDir>
 #include <catch2/catch.hpp>
 
+#include "inspector/fusion/strategy_comparison.h"
 #include "inspector/sensitivity/asked_curve.h"
 #include "inspector/state/background.h"
 #include "inspector/whatif/evaluate.h"
@@ -95,6 +96,20 @@ TEST_CASE("a plan by a learned evaluator is not asked about another target", "[i
   CHECK(beside([&] { return evaluate(*plan, step_named(*plan, "ip1"), same); }).result);
   CHECK(beside([&] { return evaluate(*plan, step_named(*plan, "ip1"), other_buffer()); }).result);
   CHECK(beside([&] { return price_groups(plan, {}); }));
+}
+
+TEST_CASE("strategies beside each other are compared by the plan's own evaluator", "[inspector]") {
+  const QTemporaryDir folder;
+  run_in(folder.path(), QStringLiteral("stowage network lenet -o lenet.onnx"));
+  run_in(folder.path(), QStringLiteral("stowage compile lenet.onnx --cost simulated -o plan"));
+  const PlanPtr plan = loaded(folder.filePath(QStringLiteral("plan")));
+  const auto results = beside([&] { return compare_strategies(*plan, {}, {}); });
+  REQUIRE_FALSE(results.empty());
+  CHECK(results.back().strategy == "exact");
+  CHECK(results.back().cycles == plan->compilation.fusion.totals.front().cycles);
+  CHECK(results.back().cycles != plan->totals.cycles);  // which is the closed form's
+  const Table table = strategies_table(*plan, results);
+  CHECK(table.columns[3].tip == "of the whole network, by simulation");
 }
 
 }  // namespace

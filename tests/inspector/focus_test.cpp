@@ -10,6 +10,7 @@
 #include <QTimer>
 #include <catch2/catch.hpp>
 
+#include "inspector/panes/check_pane.h"
 #include "inspector/panes/compare_pane.h"
 #include "inspector/panes/cost_pane.h"
 #include "inspector/panes/fusion_pane.h"
@@ -42,6 +43,7 @@ QWidget& main_view(MainWindow& window, const std::string& pane) {
   if (pane == "compare") return pane_of<ComparePane>(window, pane).changes().view();
   if (pane == "tables") return pane_of<TablesPane>(window, pane).table(0).view();
   if (pane == "sensitivity") return pane_of<SensitivityPane>(window, pane).key();
+  if (pane == "check") return pane_of<CheckPane>(window, pane).code();
   if (pane == "problems") return pane_of<ProblemsPane>(window, pane).list();
   FAIL("which is the main view of " << pane << "?");
   return window;

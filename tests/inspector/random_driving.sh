@@ -64,7 +64,7 @@ pick() { picked="${*:RANDOM % $# + 1:1}"; }
 active_window() { x getactivewindow getwindowname; }
 # The window's title ends so; Qt writes a dash of another length behind a dialog's title.
 main_title='^Stowage inspector$| – Stowage inspector$'
-pane_title='^(⚠ )?(Graph|Fusion|Loops|LDM|Cost|Replay|What if|Compare|Tables|Problems)'
+pane_title='^(⚠ )?(Graph|Fusion|Loops|LDM|Cost|Replay|What if|Compare|Tables|Problems|Check)'
 main_window() { x search --onlyvisible --name "$main_title" | head -1; }
 
 start_inspector() {

@@ -64,7 +64,7 @@ TEST_CASE("files are touched and sessions called where the thread is asked first
       {QStringLiteral("\\b(QFile|QSaveFile|QTemporaryFile)\\b|\\bQDir\\(|::exists\\(|\\.isFile\\(|\\.isDir\\(|\\bfs::|"
                       "fstream|write_file_whole|read_text_file"),
        {QStringLiteral("state/files.cpp"), QStringLiteral("state/load.cpp"), QStringLiteral("graph/dot_layout.cpp"),
-        QStringLiteral("whatif/job_form.cpp")}},
+        QStringLiteral("whatif/job_form.cpp"), QStringLiteral("state/checked_file.cpp")}},
       {QStringLiteral("\\bQSettings\\b"), {QStringLiteral("window/settings.cpp"), QStringLiteral("application.cpp")}},
       {QStringLiteral("\\b(plan_group|plan_again|find_candidate_groups|compile|read_compilation|diff_compilations|"
                       "why_not|plan_program|program_on|sensitivity|read_model_again)\\("),

@@ -2,11 +2,8 @@
 // The checker that plays nests through: one nest for each family of faults, good plans, and plans that were changed by
 // chance. STOWAGE_SEED repeats a run, STOWAGE_ROUNDS lengthens it.
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <random>
-#include <regex>
-#include <sstream>
 
 #include <catch2/catch.hpp>
 
@@ -14,12 +11,10 @@
 
 #include "lowering/check/check_nest.h"
 #include "lowering/interpret/interpret.h"
-#include "lowering/program/plan_group.h"
-#include "lowering/swtvm/planner_swtvm.h"
 #include "lowering/verify/verify.h"
 #include "lowering/verify/verify_results.h"
+#include "tests/lowering/changed_nest.h"
 #include "tests/lowering/parsed_nest.h"
-#include "tests/lowering/slots_draw.h"
 #include "tests/random_runs.h"
 
 namespace stowage {
@@ -149,6 +144,9 @@ TEST_CASE("faults of every family are found where they happen") {
             .starts_with("bounds: B[0:16, 17:33] is moved, and the tensor has [0:64, 0:32] @ 2 on core 1\n"));
   CHECK(told(with("if any(3 - ko)", "if any(4 - ko)"))
             .starts_with("bounds: B[64:80, 0:16] is moved, and the tensor has [0:64, 0:32] @ 9 on core 0 ko=3\n"));
+  // A box that is larger than it is declared to be.
+  CHECK(told(with("get A[0:1, 0:64] -> AA", "get A[0:1, 0:y_at + 64 <= 64] -> AA"))
+            .starts_with("bounds: a box is 80 elements long, and at most 64 is declared @ 1 on core 1\n"));
   // Parts that overlap leave something out elsewhere.
   CHECK(told(with("let y_at = 16*y_core", "let y_at = 8*y_core")) ==
         "overlap: C[0, 8] is written by core 0 too @ 11 on core 1 & 11 on core 0\n"
@@ -193,81 +191,6 @@ TEST_CASE("what many cores load together counts once") {
 
 namespace {
 
-/// A planned operator with the values that its nest gets.
-struct Sample {
-  LoopNest nest;
-  std::map<StageTensorId, Tensor> inputs;
-  std::map<std::string, Tensor> constants;
-  Target target;
-};
-
-/// By planner swtvm, with two slots for most of what moves in loops.
-std::optional<Sample> drawn_sample(std::uint64_t seed) {
-  fixtures::OperatorDraw draw(seed);
-  const auto drawn = draw.draw();
-  if (!drawn) return std::nullopt;
-  Sample sample;
-  sample.target = draw.machine();
-  Planned plan = plan_group("op", drawn->stages, {}, SwtvmPlanner(), sample.target, {});
-  if (!std::holds_alternative<Plan>(plan)) return std::nullopt;
-  const GroupModel model = build_group_model(drawn->stages);
-  const Schedule fixed = fixtures::random_slots(draw, model, std::get<Plan>(plan).schedule);
-  Planned slotted = plan_group("op", drawn->stages, fixed, SwtvmPlanner(), sample.target, {});
-  sample.nest = std::get<Plan>(std::holds_alternative<Plan>(slotted) ? std::move(slotted) : std::move(plan)).nest;
-  std::size_t input = 0;
-  for (const StageTensorId t : sample.nest.stages.tensors.ids()) {
-    const StageTensor& tensor = sample.nest.stages.tensors[t];
-    if (tensor.role == TensorRole::input) sample.inputs[t] = drawn->inputs[input++];
-    if (tensor.value) {
-      sample.inputs[t] = *tensor.value;
-      sample.constants.emplace(tensor.name, *tensor.value);
-    }
-  }
-  return sample;
-}
-
-/// The text with one of its transfers or waits changed: left out, exchanged with the statement behind it, or with one
-/// number that is larger or smaller by one. Empty where that is none.
-std::string changed(const std::string& text, std::mt19937& random) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  const std::regex moves("^ *[0-9]+  (get|put|wait) .*");
-  std::vector<std::size_t> candidates;
-  for (std::size_t l = 0; l < lines.size(); ++l) {
-    if (std::regex_match(lines[l], moves)) candidates.push_back(l);
-  }
-  if (candidates.empty()) return "";
-  const std::size_t at = candidates[random() % candidates.size()];
-  switch (random() % 3) {
-    case 0: lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(at)); break;
-    case 1:
-      if (lines[at + 1].find('{') != std::string::npos || lines[at + 1].find('}') != std::string::npos) return "";
-      std::swap(lines[at], lines[at + 1]);
-      break;
-    default: {
-      const std::string line = lines[at].substr(0, lines[at].find("//"));
-      const std::regex number("[0-9]+");
-      const std::size_t behind_id = line.find_first_of("gpw");
-      std::vector<std::pair<std::size_t, std::size_t>> numbers;
-      for (std::sregex_iterator n(line.begin() + static_cast<std::ptrdiff_t>(behind_id), line.end(), number), end;
-           n != end; ++n) {
-        const auto begin = behind_id + static_cast<std::size_t>(n->position());
-        const bool of_name = std::isalnum(static_cast<unsigned char>(line[begin - 1])) != 0 || line[begin - 1] == '_';
-        if (!of_name) numbers.emplace_back(begin, static_cast<std::size_t>(n->length()));
-      }
-      if (numbers.empty()) return "";
-      const auto [begin, length] = numbers[random() % numbers.size()];
-      const std::int64_t value = std::stoll(line.substr(begin, length)) + (random() % 2 == 0 ? 1 : -1);
-      if (value < 0) return "";
-      lines[at] = line.substr(0, begin) + std::to_string(value) + line.substr(begin + length);
-    }
-  }
-  std::string made;
-  for (const std::string& line : lines) made += line + "\n";
-  return made;
-}
-
 bool equal(const Tensor& a, const Tensor& b) {
   return std::equal(a.bytes().begin(), a.bytes().end(), b.bytes().begin(), b.bytes().end());
 }
@@ -279,7 +202,7 @@ TEST_CASE("good plans have no fault, and a change that makes one is found") {
   const std::uint64_t rounds = test::number_from("STOWAGE_ROUNDS", 400);
   int good = 0, mutants = 0, refused = 0, accepted = 0, only_verify = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
-    const auto sample = drawn_sample(seed + round);
+    const auto sample = fixtures::drawn_sample(seed + round);
     if (!sample) continue;
     const std::string text = to_text(sample->nest);
     INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1\n" << text);
@@ -290,7 +213,7 @@ TEST_CASE("good plans have no fault, and a change that makes one is found") {
     const auto expected = interpret(sample->nest, sample->inputs);
     std::mt19937 random(static_cast<unsigned>(seed + round));
     for (int change = 0; change < 4; ++change) {
-      const std::string edited = changed(text, random);
+      const std::string edited = fixtures::changed(text, random);
       Diagnostics diagnostics;
       const auto nest =
           edited.empty() ? Result<LoopNest>(Failed{}) : parse_loop_nest(edited, diagnostics, sample->constants);
