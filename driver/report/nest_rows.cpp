@@ -72,11 +72,11 @@ class RowCollector {
   }
 
   void describe(const Stmt& statement, NestRow& row) const {
-    using Kind = NestRow::Kind;
+    using RowKind = NestRow::Kind;
     if (const auto cost = cycles_.find(statement.id); cost != cycles_.end()) row.cycles = cost->second;
-    if (std::holds_alternative<Loop>(statement.node)) row.kind = Kind::loop;
+    if (std::holds_alternative<Loop>(statement.node)) row.kind = RowKind::loop;
     if (const auto* wait = std::get_if<Wait>(&statement.node)) {
-      row.kind = Kind::wait;
+      row.kind = RowKind::wait;
       if (wait->slot) {
         row.tensor = tensor_of_buffer(plan_.nest, wait->slot->buffer);
       } else if (const auto* dma = std::get_if<Dma>(&find_statement(plan_.nest, wait->dma)->node)) {
@@ -84,12 +84,12 @@ class RowCollector {
       }
     }
     if (std::holds_alternative<Fill>(statement.node)) {
-      row.kind = Kind::fill;
+      row.kind = RowKind::fill;
       const auto filled = plan_.counts.fill.find(statement.id);
       if (filled != plan_.counts.fill.end()) row.points = filled->second.elements;
     }
     if (std::holds_alternative<Compute>(statement.node)) {
-      row.kind = Kind::compute;
+      row.kind = RowKind::compute;
       const auto work = plan_.counts.compute.find(statement.id);
       if (work != plan_.counts.compute.end()) row.points = work->second.points;
     }
