@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <fstream>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -16,6 +15,7 @@
 
 #include "core/check.h"
 #include "core/file_lock.h"
+#include "driver/batch/journal_lines.h"
 #include "driver/batch/stored_result.h"
 #include "driver/files/files.h"
 #include "driver/json/json.h"
@@ -26,11 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view journal_format = "stowage-batch";
-constexpr int journal_version = 1;
-
-std::string first_line() { return dumped(Json{{"format", journal_format}, {"version", journal_version}}); }
-
 std::string text_at(const OpenFile& file, std::size_t offset, std::size_t count) {
   const std::vector<std::byte> bytes = file.read(offset, count);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -38,35 +33,9 @@ std::string text_at(const OpenFile& file, std::size_t offset, std::size_t count)
 
 /// Of any version, whole or cut off.
 bool is_ours(const OpenFile& file) {
-  const std::string sign = fmt::format("{{\"format\":\"{}\"", journal_format);
+  const std::string sign = journal_sign();
   const std::string text = text_at(file, 0, std::min(sign.size(), file.size()));
   return std::string_view(sign).starts_with(text);
-}
-
-std::string begin_line(const std::string& job, const BatchJournal::Entry& entry) {
-  Json json;
-  json["begin"] = job;
-  json["identity"] = entry.identity;
-  if (entry.network != nullptr) json["network"] = *entry.network;
-  return dumped(json);
-}
-
-std::string end_line(const JobResult& result) { return dumped(Json{{"end", result.name}, {"result", result.json}}); }
-
-/// Of this start of the machine: another after a power failure. Empty where that is not known.
-std::string boot_now() {
-  std::string boot;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id") >> std::ws, boot);
-  return boot;
-}
-
-std::string boot_line(const std::string& boot) { return dumped(Json{{"boot", boot}}); }
-
-/// What stands in front of this place in the file.
-std::string synced_line(std::size_t place) { return dumped(Json{{"synced", place}}); }
-
-std::string written_line(std::string_view name, const std::string& hash, const std::string& run) {
-  return dumped(Json{{"writes", name}, {"hash", hash}, {"run", run}});
 }
 
 }  // namespace
@@ -121,7 +90,9 @@ std::size_t BatchJournal::take_lines(const OpenFile& file, int& number) {
       const std::string_view line = std::string_view(text).substr(begin, end + 1 - begin);
       if (number > 1) {
         take_line(line, whole + begin);
-      } else if (line != first_line()) {
+      } else if (line == first_journal_line(oldest_journal)) {
+        is_of_older_version_ = true;
+      } else if (line != first_journal_line()) {
         throw std::invalid_argument("another version of Stowage wrote it, or it was edited");
       }
     }
@@ -182,7 +153,8 @@ void BatchJournal::take_line(std::string_view line, std::size_t begin) {
   const Json json = Json::parse(line);
   if (json.contains("begin")) {
     Entry entry{json.at("identity").get<std::string>(), shared_network(json.value("network", std::string()))};
-    entries_.insert_or_assign(json.at("begin").get<std::string>(), std::move(entry));
+    const auto place = entries_.insert_or_assign(json.at("begin").get<std::string>(), std::move(entry)).first;
+    doubtful_.erase(place->first);
   } else if (json.contains("end")) {
     const auto found = entries_.find(json.at("end").get<std::string>());
     StoredResult stored = result_of(json.at("result").get<std::string>());
@@ -193,13 +165,13 @@ void BatchJournal::take_line(std::string_view line, std::size_t begin) {
     found->second.result = std::make_unique<JobResult>(std::move(stored.result));
     found->second.line_begin = begin;
     found->second.line_size = line.size();
-    doubtful_.push_back(found->first);
+    if (boot_ != nullptr) doubtful_.insert_or_assign(found->first, boot_);
   } else if (json.contains("boot")) {
-    leave_doubtful();
-    boot_ = json.at("boot").get<std::string>();
+    boot_ = &*boots_.insert(json.at("boot").get<std::string>()).first;
   } else if (json.contains("synced")) {
     const auto place = json.at("synced").get<std::size_t>();
-    std::erase_if(doubtful_, [&](const std::string& job) { return entries_.at(job).line_begin < place; });
+    std::erase_if(doubtful_,
+                  [&](const auto& one) { return entries_.find(std::string(one.first))->second.line_begin < place; });
   } else {
     written_[json.at("writes").get<std::string>()].insert(
         {json.at("hash").get<std::string>(), json.at("run").get<std::string>()});
@@ -212,14 +184,30 @@ const BatchJournal::Entry* BatchJournal::find(const std::string& job) const {
 }
 
 void BatchJournal::leave_doubtful() {
-  // Lines without a boot before them are of a batch that came to its end.
-  const bool is_true = !boot_.has_value() || (!boot_->empty() && *boot_ == boot_now());
-  for (const std::string& job : std::exchange(doubtful_, {})) {
-    if (is_true) continue;
-    Entry& entry = entries_.at(job);
+  // Results without a boot before them are not doubtful: they are of a batch that came to its end, or of a Stowage that
+  // asked the disk for each.
+  const std::string now = boot_now();
+  for (const auto& [job, boot] : std::exchange(doubtful_, {})) {
+    if (!boot->empty() && *boot == now) {
+      has_unsynced_before_ = true;
+      continue;
+    }
+    Entry& entry = entries_.find(std::string(job))->second;
     entry.result = nullptr;
     entry.line_size = 0;
   }
+}
+
+void BatchJournal::raise_version() {
+  const std::string line = first_journal_line();
+  check(line.size() == first_journal_line(oldest_journal).size(), "the version has one digit more");
+  // Not by the journal's own descriptor, which writes at the end only.
+  const int descriptor = ::open(path().c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (descriptor < 0 || ::pwrite(descriptor, line.data(), line.size(), 0) != static_cast<ssize_t>(line.size())) {
+    failure_ = {errno, std::generic_category()};
+  }
+  if (descriptor >= 0) ::close(descriptor);
+  is_of_older_version_ = false;
 }
 
 JobResult BatchJournal::take(const std::string& job) {
@@ -230,6 +218,9 @@ JobResult BatchJournal::take(const std::string& job) {
 
 std::string BatchJournal::line(const std::string& job) const {
   const Entry* const entry = find(job);
+  if (const auto held = unwritten_.find(job); held != unwritten_.end()) {
+    return Json::parse(held->second).at("result").get<std::string>();
+  }
   if (entry == nullptr || entry->line_size == 0) return "";
   return Json::parse(raw_line(*entry)).at("result").get<std::string>();
 }
@@ -296,13 +287,14 @@ bool BatchJournal::begin(std::span<const Job> jobs, std::span<const std::string>
   std::string lines;
   const off_t end = ::lseek(descriptor_, 0, SEEK_END);
   size_ = static_cast<std::size_t>(std::max<off_t>(end, 0));
-  if (end == 0) lines = first_line();
+  if (end == 0) lines = first_journal_line();
+  if (is_of_older_version_ && end > 0) raise_version();
   lines += boot_line(boot_now());
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const std::string network = jobs[i].network.empty() ? "" : network_path(jobs[i], "").generic_string();
     const Entry& entry =
         entries_.insert_or_assign(jobs[i].name, Entry{identities[i], shared_network(network)}).first->second;
-    lines += begin_line(jobs[i].name, entry);
+    lines += begin_line(jobs[i].name, entry.identity, entry.network);
   }
   for (const fs::path& file : replaced) {
     const std::string name = name_of(file);
@@ -312,6 +304,12 @@ bool BatchJournal::begin(std::span<const Job> jobs, std::span<const std::string>
   size_ += lines.size();
   append(lines);
   sync();
+  if (has_unsynced_before_ && !failure_) {
+    // Else they would be doubtful again after a power failure now, in which this boot is not theirs any more.
+    const std::string synced = synced_line(size_);
+    size_ += synced.size();
+    append(synced);
+  }
   if (!failure_) return true;
   report("file-error", "cannot be written: " + failure_.message(), "", diagnostics);
   return false;
@@ -320,11 +318,16 @@ bool BatchJournal::begin(std::span<const Job> jobs, std::span<const std::string>
 void BatchJournal::end(const JobResult& result) {
   const std::string line = end_line(result);
   const std::lock_guard lock(ending_);
+  write(line);
+  if (failure_) {
+    // Most likely the disk is full. The job is done all the same, and its result goes into the files of results.
+    unwritten_.emplace(result.name, line);
+    return;
+  }
   Entry& entry = entries_.at(result.name);
   entry.line_begin = size_;
   entry.line_size = line.size();
   size_ += line.size();
-  write(line);
   has_unsynced_ = true;
   if (!writer_.joinable()) writer_ = std::jthread([this](const std::stop_token& stop) { sync_ended(stop); });
   has_ended_.notify_one();
@@ -356,8 +359,8 @@ void BatchJournal::finish_ended() {
 bool BatchJournal::is_whole(Diagnostics& diagnostics) {
   finish_ended();
   if (!failure_) return true;
-  report("file-error", "cannot be written: " + failure_.message(), "the next run does again what it does not tell of",
-         diagnostics);
+  report("file-error", "cannot be written: " + failure_.message(),
+         "the results are written all the same; the next run does again what this file does not tell of", diagnostics);
   return false;
 }
 
@@ -396,19 +399,27 @@ void BatchJournal::sync() {
 }
 
 bool BatchJournal::tidy(std::span<const Job> jobs, Diagnostics& diagnostics) {
-  if (!is_whole(diagnostics)) return false;
+  finish_ended();
   TextFileWriter writer(path(), Existing::replace);
-  writer.write(first_line());
-  std::set<std::string_view> told;
+  writer.write(first_journal_line());
   const auto tell = [&](const std::string& job, const Entry& entry) {
-    if (!told.insert(job).second) return;
-    writer.write(begin_line(job, entry));
-    if (entry.line_size > 0) writer.write(raw_line(entry));
+    writer.write(begin_line(job, entry.identity, entry.network));
+    if (const auto held = unwritten_.find(job); held != unwritten_.end()) {
+      writer.write(held->second);
+    } else if (entry.line_size > 0) {
+      writer.write(raw_line(entry));
+    }
   };
+  std::vector<std::string_view> told;
+  told.reserve(jobs.size());
   for (const Job& job : jobs) {
+    told.emplace_back(job.name);
     if (const Entry* const entry = find(job.name)) tell(job.name, *entry);
   }
-  for (const auto& [job, entry] : entries_) tell(job, entry);
+  std::sort(told.begin(), told.end());
+  for (const auto& [job, entry] : entries_) {
+    if (!std::binary_search(told.begin(), told.end(), std::string_view(job))) tell(job, entry);
+  }
   for (const auto& [name, all] : written_) {
     // Those that were written over are there no more.
     const auto hash = hash_now(name);
@@ -416,7 +427,8 @@ bool BatchJournal::tidy(std::span<const Job> jobs, Diagnostics& diagnostics) {
       if (hash && *hash == one.hash) writer.write(written_line(name, one.hash, one.run));
     }
   }
-  // The plans are on the disk already: the lines that this file replaces told of them.
+  // The plans are on the disk already, where the lines that this file replaces told of them.
+  if (!unwritten_.empty()) static_cast<void>(synced());
   if (!writer.commit_to_disk(diagnostics)) return false;
   sync();
   return true;

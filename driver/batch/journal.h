@@ -69,7 +69,8 @@ class BatchJournal {
              std::span<const std::filesystem::path> replaced, Diagnostics& diagnostics);
   /// A job came to its end. Of any thread.
   void end(const JobResult& result);
-  /// No job runs any more. False after a reported error: a line could not be written.
+  /// No job runs any more. False after a reported error: a line could not be written. Those of jobs that have ended are
+  /// held then, and tidy() tries them again.
   bool is_whole(Diagnostics& diagnostics);
   /// A file of results is going to be written, with this hash.
   void writes(const std::filesystem::path& file, const std::string& hash);
@@ -81,8 +82,10 @@ class BatchJournal {
   std::size_t take_lines(const OpenFile& file, int& number);
   bool take_lock(Diagnostics& diagnostics);
   void take_line(std::string_view line, std::size_t begin);
-  /// Results behind the last line "synced" are none if the machine was started again since.
+  /// Results that no later line "synced" tells of are none if the machine was started again since.
   void leave_doubtful();
+  /// A file of an older version gets lines of this one; its first line says so before.
+  void raise_version();
   const std::string* shared_network(std::string network);
   /// As it stands in the file.
   [[nodiscard]] std::string raw_line(const Entry& entry) const;
@@ -117,11 +120,16 @@ class BatchJournal {
   std::map<std::string, Entry> entries_;
   std::map<std::string, std::set<Written>> written_;
   bool is_damaged_ = false;
-  std::error_code failure_;            ///< of the first line that could not be written
-  std::optional<std::string> boot_;    ///< that the lines being read were written in; nothing: they are all synced
-  std::vector<std::string> doubtful_;  ///< jobs whose results were read behind the last line "synced"
-  std::mutex ending_;                  ///< of the next two, the file, and entries_ while jobs run
-  std::size_t size_ = 0;               ///< of the file
+  bool is_of_older_version_ = false;
+  std::error_code failure_;                       ///< of the first line that could not be written
+  std::map<std::string, std::string> unwritten_;  ///< lines of jobs that ended after that
+  std::set<std::string> boots_;                   ///< that lines were written in
+  const std::string* boot_ = nullptr;             ///< of the lines being read; null: they are all synced
+  /// While reading: jobs with a result that no line "synced" behind it tells of, and the boot that it was written in.
+  std::map<std::string_view, const std::string*> doubtful_;
+  bool has_unsynced_before_ = false;  ///< results were read that count, and that no line "synced" tells of
+  std::mutex ending_;                 ///< of the next two, unwritten_, the file, and entries_ while jobs run
+  std::size_t size_ = 0;              ///< of the file
   bool has_unsynced_ = false;
   std::condition_variable_any has_ended_;
   std::jthread writer_;

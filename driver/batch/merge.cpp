@@ -2,7 +2,9 @@
 #include "driver/batch/merge.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <span>
 #include <stdexcept>
@@ -134,8 +136,11 @@ class Merger {
     batch_.command = note.command;
     batch_.jobs.resize(note.jobs_of_batch);
     batch_.results.resize(note.jobs_of_batch);
-    batch_.folders.resize(note.jobs_of_batch);
-    for (const ShardFolder& shard : shards_) read_results(shard);
+    batch_.places.resize(note.jobs_of_batch);
+    for (const ShardFolder& shard : shards_) {
+      read_results(shard);
+      batch_.folders.push_back(shard.path);
+    }
   }
 
   /// As it is unless somebody edited what the shards say.
@@ -161,37 +166,64 @@ class Merger {
     };
     std::error_code failure;
     if (!fs::is_regular_file(path, failure)) return damaged("there is no such file any more", 0);
-    const auto text = whole_text(path);
-    if (!text) return;
+    const auto file = OpenFile::open(path, own_);
+    if (!file) return;
     const std::vector<ShardNote::Entry>& jobs = shard.note.jobs;
     std::size_t row = 0;
-    for (std::size_t at = 0; at < text->size(); ++row) {
-      const auto end = text->find('\n', at);
-      if (end == std::string::npos) return damaged("the file is cut off in the middle of this line", row + 1);
-      if (row == jobs.size()) return damaged("the shard has no job for this line", row + 1);
-      if (const std::string why = take(text->substr(at, end - at), shard.path, jobs[row]); !why.empty())
-        return damaged(why, row + 1);
-      at = end + 1;
+    bool good = true;
+    try {
+      const std::size_t cut = each_line(*file, [&](std::size_t begin, std::string_view line) {
+        std::string why = row == jobs.size() ? "the shard has no job for this line" : take(line, begin, jobs[row]);
+        good = why.empty();
+        if (!good) damaged(why, row + 1);
+        ++row;
+        return good;
+      });
+      if (!good) return;
+      if (cut < file->size()) return damaged("the file is cut off in the middle of this line", row + 1);
+    } catch (const std::runtime_error& unread) {
+      return refuse(path, "file-error", unread.what(), "");
     }
     if (row != jobs.size()) {
       return damaged(
           fmt::format("the shard has {}, and the file {}", counted(jobs.size(), "job"), counted(row, "line")), 0);
     }
-    if (hash_of(std::as_bytes(std::span(*text))) != shard.note.results) {
-      damaged("the file was changed since the shard was run", 0);
+    const auto hash = hash_of_file(path, own_);
+    if (hash && *hash != shard.note.results) damaged("the file was changed since the shard was run", 0);
+  }
+
+  /// Until a line is not taken. Where the last whole line ends.
+  static std::size_t each_line(const OpenFile& file, const std::function<bool(std::size_t, std::string_view)>& taken) {
+    constexpr std::size_t piece = std::size_t{1} << 18;
+    std::size_t whole = 0;
+    std::string text;  // from there on
+    for (std::size_t at = 0; at < file.size();) {
+      const std::size_t count = std::min(piece, file.size() - at);
+      const std::vector<std::byte> bytes = file.read(at, count);
+      text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      at += count;
+      std::size_t begin = 0;
+      for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+        if (!taken(whole + begin, std::string_view(text).substr(begin, end - begin))) return whole + begin;
+      }
+      text.erase(0, begin);
+      whole += begin;
     }
+    return whole;
   }
 
   /// What is wrong with the line; empty where nothing is.
-  std::string take(const std::string& line, const std::string& folder, const ShardNote::Entry& entry) {
+  std::string take(std::string_view line, std::size_t begin, const ShardNote::Entry& entry) {
     try {
       StoredResult stored = result_of(line);
       if (stored.job.name != entry.job) {
         return fmt::format("it is about the job '{}', and '{}' was wanted", stored.job.name, entry.job);
       }
+      stored.job.request = shared(stored.job.request);
+      let_go_of_line(stored.result);
       batch_.jobs[entry.place] = std::move(stored.job);
       batch_.results[entry.place] = std::move(stored.result);
-      batch_.folders[entry.place] = folder;
+      batch_.places[entry.place] = {batch_.folders.size(), begin, line.size()};
       return "";
     } catch (const Json::exception& wrong) {
       return stowage::in_words(wrong);
@@ -200,18 +232,13 @@ class Merger {
     }
   }
 
-  /// Of any size.
-  std::optional<std::string> whole_text(const std::string& path) {
-    const auto file = OpenFile::open(path, own_);
-    if (!file) return std::nullopt;
-    try {
-      return file->text();
-    } catch (const std::runtime_error& failure) {
-      refuse(path, "file-error", failure.what(), "");
-      return std::nullopt;
-    }
+  /// Many jobs have the same, as far as a line tells of it.
+  const Shared<CompileRequest>& shared(const Shared<CompileRequest>& request) {
+    return requests_.try_emplace({request->target, request->fusion, request->planner, request->cost}, request)
+        .first->second;
   }
 
+  std::map<std::array<std::string, 4>, Shared<CompileRequest>> requests_;
   Diagnostics& diagnostics_;
   Diagnostics own_;
   std::vector<ShardFolder> shards_;
@@ -219,6 +246,16 @@ class Merger {
 };
 
 }  // namespace
+
+std::string line_of(const MergedBatch& batch, std::size_t job) {
+  const MergedBatch::Place& place = batch.places[job];
+  const std::string path = (fs::path(batch.folders[place.shard]) / results_name).string();
+  Diagnostics unread;
+  const auto file = OpenFile::open(path, unread);
+  if (!file) throw std::runtime_error(path + " is not there any more");
+  const std::vector<std::byte> bytes = file->read(place.begin, place.size);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 Result<MergedBatch> merge_shards(const std::vector<std::string>& folders, Diagnostics& diagnostics) {
   return Merger(diagnostics).merged(folders);

@@ -43,7 +43,7 @@ std::string counts_text(const std::vector<JobResult>& results) {
 
 }  // namespace
 
-ResultRows::ResultRows(const ResultsView& view) : jobs_(&view.jobs), results_(&view.results) {
+ResultRows::ResultRows(const ResultsView& view, FrontColumn fronts) : jobs_(&view.jobs), results_(&view.results) {
   columns_ = {
       keyed("job", "job", Kind::text, "name, also of its folder"),
       keyed("status", "state", Kind::text, "done, failed, fault (ours) or interrupted"),
@@ -67,6 +67,7 @@ ResultRows::ResultRows(const ResultsView& view) : jobs_(&view.jobs), results_(&v
        }) {
     columns_.push_back(std::move(column));
   }
+  if (fronts == FrontColumn::shown) add_fronts();
   if (view.comparison == nullptr) return;
   compared_.emplace(*view.comparison);
   ComparedCells::add_columns(columns_);
@@ -83,11 +84,9 @@ void ResultRows::add_fronts() {
   }
   if (!any) return;
   fronts_ = std::move(fronts);
-  // What a comparison says comes last.
-  columns_.insert(columns_.end() - (compared_ ? 1 : 0),
-                  keyed("front", "on the front of", Kind::text,
-                        "keys of which no job of the network takes less time with as little, or less with as little "
-                        "time"));
+  columns_.push_back(keyed("front", "on the front of", Kind::text,
+                           "keys of which no job of the network takes less time with as little, or less with as little "
+                           "time"));
 }
 
 PlanRow ResultRows::row(std::size_t i) const {
@@ -119,7 +118,7 @@ PlanRow ResultRows::row(std::size_t i) const {
 }
 
 void results_text(const ResultsView& view, const TextSink& sink) {
-  const ResultRows rows({view.jobs, view.results, {}});
+  const ResultRows rows({view.jobs, view.results, {}}, FrontColumn::left_out);
   const std::vector<Column>& columns = rows.columns();
   std::vector<std::size_t> places = columns_by_key(
       columns, {"job", "status", "groups", "dma_bytes", "ldm_peak_bytes", "cycles", "time_s", "summary"});
@@ -146,7 +145,7 @@ void results_lines(const ResultsView& view, const TextSink& sink) {
 }
 
 void results_csv(const ResultsView& view, const TextSink& sink) {
-  const ResultRows rows(view);
+  const ResultRows rows(view, FrontColumn::left_out);
   std::vector<std::size_t> places(rows.columns().size());
   std::iota(places.begin(), places.end(), std::size_t{0});
   sink(csv_heading(rows.columns(), places));
@@ -156,8 +155,7 @@ void results_csv(const ResultsView& view, const TextSink& sink) {
 void results_page(const ResultsView& view, const std::string& command_line, const KneeWords& words,
                   const TextSink& sink) {
   const auto& [jobs, results, line, comparison] = view;
-  ResultRows rows(view);
-  rows.add_fronts();
+  const ResultRows rows(view, FrontColumn::shown);
   std::set<std::string_view> worse;
   if (comparison != nullptr) {
     for (const JobComparison& job : comparison->jobs) {

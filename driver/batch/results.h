@@ -2,6 +2,7 @@
 // What a batch found, as tables and as a page that can be mailed.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -27,17 +28,20 @@ struct ResultsView {
   const Comparison* comparison = nullptr;
 };
 
+/// Whether there is a column of the keys over which a job is on the front. There is none where no job is on any.
+enum class FrontColumn : std::uint8_t { left_out, shown };
+
 /// A row a job, in their order, with a column for every key that a sweep gave values; a comparison gives columns of its
 /// own. Rows are made when they are asked for: a batch may have a million.
 class ResultRows {
  public:
-  explicit ResultRows(const ResultsView& view);
-  /// With a column of the keys over which a job is on the front; none where no job is on any.
-  void add_fronts();
+  ResultRows(const ResultsView& view, FrontColumn fronts);
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
   [[nodiscard]] PlanRow row(std::size_t job) const;
 
  private:
+  void add_fronts();  ///< before the columns of a comparison
+
   const std::vector<Job>* jobs_;
   const std::vector<JobResult>* results_;
   std::optional<ComparedCells> compared_;

@@ -31,7 +31,7 @@ struct CloseFile {
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
 /// Pieces small enough that a stop is noticed at once.
-constexpr std::size_t piece = std::size_t{1} << 22;
+constexpr std::size_t piece = std::size_t{1} << 18;
 /// A device may have no end.
 constexpr std::size_t max_text_bytes = std::size_t{1} << 28;
 

@@ -142,7 +142,7 @@ std::string summary_text(const Compilation& compilation) {
                           : fmt::format("Choice of groups: made for a plan of {} cycles.\n", grouped_digits(chosen));
   }
   if (const std::int64_t late = groups_out_of_time(compilation.fusion); late > 0) {
-    sums.add({"time limit", fmt::format("{} not looked at", counted(late, "group"))});
+    sums.add({"time limit", fmt::format("{} not looked at to the end", counted(late, "group"))});
   }
   sums.add({"operators in fused operators", fmt::format("{} in {}", totals.operators, totals.groups)});
   sums.add(

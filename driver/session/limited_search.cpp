@@ -10,6 +10,13 @@
 
 namespace stowage {
 
+void tell_not_read(const std::string& model, Diagnostics& diagnostics) {
+  SourceLocation place;
+  place.file = model;
+  diagnostics.error("out-of-time", std::move(place), "the time limit was over before the model was read",
+                    "give it more time");
+}
+
 bool has_plan_in_time(const FusionRecord& record, Diagnostics& diagnostics) {
   const auto late = std::count_if(record.candidates.begin(), record.candidates.end(), [](const CandidateRecord& row) {
     return row.fate == CandidateFate::chosen && !row.refusals.empty() && row.refusals.front().rule == out_of_time;
@@ -24,10 +31,14 @@ bool has_plan_in_time(const FusionRecord& record, Diagnostics& diagnostics) {
 
 void note_limit(Compilation& compilation, const LimitedSearch& limited, Diagnostics& diagnostics) {
   compilation.command_line = limited.command_line;
+  const std::string what = limited.left_out == 0
+                               ? std::string("not all groups were looked for")
+                               : fmt::format("{} {} not looked at to the end", counted(limited.left_out, "group"),
+                                             for_number(limited.left_out, "was", "were"));
   diagnostics.warning("out-of-time", {},
                       fmt::format("the time limit was over before the search was: the plan is the best that was found "
-                                  "till then, and {} {} not looked at to the end",
-                                  counted(limited.left_out, "group"), for_number(limited.left_out, "was", "were")),
+                                  "till then, and {}",
+                                  what),
                       "give it more time for a better one");
 }
 

@@ -15,13 +15,16 @@ namespace stowage {
 struct LimitedSearch {
   std::stop_token over;       ///< also where everything is stopped
   std::string command_line;   ///< of a plan that the limit decided
-  std::int64_t left_out = 0;  ///< groups that were not planned to the end, of those that the strategy looks at
-  bool all_planned = true;    ///< also those that it does not look at
+  std::int64_t left_out = 0;  ///< groups that were not planned to the end
+  bool is_cut_short = false;  ///< some were, or were not even looked for
 };
 
 /// What helps where a time limit was too short.
 inline constexpr std::string_view more_time =
     "give it more time; what was planned till then is in the cache of costs, if there is one";
+
+/// Reported where the limit was over before the model was read.
+void tell_not_read(const std::string& model, Diagnostics& diagnostics);
 
 /// Whether every chosen group was planned in time; else there is no plan at all, which is reported.
 bool has_plan_in_time(const FusionRecord& record, Diagnostics& diagnostics);

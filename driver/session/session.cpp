@@ -199,10 +199,9 @@ Result<FusedGraph> fuse(Compilation& compilation, const Graph& graph, const Comp
   CandidateSet candidates =
       find_candidate_groups(graph, way.templates, cost.get(), trace, limited != nullptr ? limited->over : stop);
   if (limited != nullptr && !stop.stop_requested()) {
-    const std::int64_t late = refuse_out_of_time(candidates);
-    limited->all_planned = late == 0;
-    const std::int64_t alone = operators_cut_short(candidates);
-    limited->left_out = way.strategy->fuses() ? std::max(late, alone) : alone;
+    // Also for a strategy that takes operators alone: the trace and the other plans tell of groups.
+    limited->left_out = refuse_out_of_time(candidates);
+    limited->is_cut_short = limited->left_out > 0 || !candidates.all_matched;
   }
   // Then groups may not even have been matched.
   const bool is_over = limited != nullptr && limited->over.stop_requested();
@@ -279,10 +278,9 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   const Graph placed = place_tensors(fold_intrinsics(graph, trace), trace, way.target.dma.alignment);
   auto fused = fuse(compilation, placed, way, request.fixed.groups, costs, diagnostics, stop, progress, limited);
   if (!fused) return Failed{};
-  const bool is_cut_short = limited != nullptr && limited->left_out > 0;
+  const bool is_cut_short = limited != nullptr && limited->is_cut_short;
   if (is_cut_short) note_limit(compilation, *limited, diagnostics);
-  const bool all_planned = limited == nullptr || limited->all_planned;
-  if (request.fixed.schedules.empty() && !is_cut_short && all_planned) {
+  if (request.fixed.schedules.empty() && !is_cut_short) {
     const auto groups = find_groups(placed, request.fixed.groups, diagnostics);
     if (!groups) return Failed{};
     compilation.others = other_plans(placed, way.templates, *way.strategy, *way.backend, way.planner, way.target,
@@ -333,11 +331,16 @@ Result<Compilation> compile_within(const SearchTime& time, const CompileRequest&
   const auto way = compile_way(request, diagnostics);
   if (!way) return Failed{};
   Compilation compilation;
-  const auto graph = import_network(request, compilation, diagnostics, stop);
-  if (!graph || stop.stop_requested()) return Failed{};
+  const auto graph = import_network(request, compilation, diagnostics, limit.token());
+  if (stop.stop_requested()) return Failed{};
+  if (!graph) {
+    has_decided = limit.token().stop_requested() && !diagnostics.has_errors();
+    if (has_decided) tell_not_read(request.model, diagnostics);
+    return Failed{};
+  }
   LimitedSearch limited{limit.token(), time.command_line};
   auto compiled = compile_imported(std::move(compilation), *graph, *way, request, diagnostics, stop, {}, &limited);
-  has_decided = limited.left_out > 0;
+  has_decided = limited.is_cut_short;
   return compiled;
 }
 

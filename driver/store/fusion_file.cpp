@@ -21,6 +21,7 @@ Json row_of(const CandidateRecord& candidate, const Graph& graph) {
     row["refusals"].push_back(std::move(reason));
   }
   if (candidate.fate != CandidateFate::refused) row["cycles"] = candidate.cycles;
+  if (candidate.cut_short) row["cut_short"] = true;
   if (!candidate.outbid_by.empty()) row["outbid_by"] = candidate.outbid_by;
   if (candidate.loss) row["loss"] = *candidate.loss;
   return row;
@@ -165,6 +166,7 @@ CandidateRecord candidate_of(const Json& row, const Graph& graph) {
     }
   }
   if (row.contains("cycles")) candidate.cycles = cycles_in(row.at("cycles"));
+  candidate.cut_short = row.value("cut_short", false);
   if (row.contains("outbid_by")) {
     // That they are candidates is seen when all are there.
     for (const Json& holder : row.at("outbid_by")) {

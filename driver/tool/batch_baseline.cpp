@@ -2,6 +2,7 @@
 #include "driver/tool/batch_baseline.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "driver/batch/journal.h"
 #include "driver/batch/junit.h"
@@ -63,11 +64,16 @@ std::optional<Comparison> comparison_with(const std::optional<Baseline>& baselin
                                           Diagnostics& diagnostics) {
   if (!baseline) return std::nullopt;
   const std::string file = (outcome.folder / results_name).string();
-  std::string lines;
-  results_lines(view_of(outcome), [&](std::string_view line) { lines += line; });
-  const auto rows = parse_results(lines, file, diagnostics);
-  if (!rows) return std::nullopt;
-  Comparison comparison = compared(*baseline, *rows, names, tolerance);
+  std::vector<ResultRow> rows;
+  bool all_read = true;
+  // One by one: all lines together take more room than their rows.
+  results_lines(view_of(outcome), [&](std::string_view line) {
+    auto row = parse_results(line, file, diagnostics);
+    all_read = all_read && row;
+    if (row) std::move(row->begin(), row->end(), std::back_inserter(rows));
+  });
+  if (!all_read) return std::nullopt;
+  Comparison comparison = compared(*baseline, rows, names, tolerance);
   add_plan_verdicts(comparison, plan_folder, threads, context.backends, context.interrupt.token());
   return comparison;
 }

@@ -39,20 +39,20 @@ int merge_command(const BatchCommandOptions& options, ToolContext& context) {
   auto merged = merge_shards(options.merged, diagnostics);
   if (!merged) return failed(context, diagnostics);
   std::vector<std::string> names;
-  std::map<std::string, fs::path> plans;
+  std::map<std::string, std::size_t> shards;
   for (std::size_t i = 0; i < merged->jobs.size(); ++i) {
     const std::string& job = merged->jobs[i].name;
     names.push_back(job);
-    plans.emplace(job, fs::path(merged->folders[i]) / job);
+    shards.emplace(job, merged->places[i].shard);
   }
   const auto baseline = wanted_baseline(options, names, context, diagnostics);
   if (!baseline) return failed(context, diagnostics);
   const fs::path folder = options.output.empty() ? fs::path(batch_folder_of(merged->file)) : fs::path(options.output);
   BatchOutcome outcome{
       merged->file, merged->command, folder, std::move(merged->jobs), std::move(merged->results), {}, {}};
-  outcome.line = [&](std::size_t job) { return outcome.results[job].json; };
+  outcome.line = [&](std::size_t job) { return line_of(*merged, job); };
   if (!check_free(outcome, *baseline, options, diagnostics)) return failed(context, diagnostics);
-  const auto plan_folder = [&](const std::string& job) { return plans.at(job); };
+  const auto plan_folder = [&](const std::string& job) { return fs::path(merged->folders[shards.at(job)]) / job; };
   outcome.comparison =
       comparison_with(*baseline, outcome, names, options.tolerance, plan_folder, options.jobs, context, diagnostics);
   outcome.words =

@@ -27,6 +27,7 @@ struct CandidateRecord {
   CandidateFate fate = CandidateFate::outbid;
   std::vector<Decision> refusals;      ///< every rule that it breaks, with its numbers; of refused ones only
   std::int64_t cycles = 0;             ///< predicted; 0 of refused ones
+  bool cut_short = false;              ///< of the best plan that a time limit left time for
   std::vector<std::size_t> outbid_by;  ///< chosen candidates that hold its operators; of outbid ones only
   std::optional<std::int64_t> loss;    ///< of outbid ones: by how many cycles the program gets slower (negative:
                                        ///< faster) if the groups of outbid_by give way to it and to the best
@@ -101,7 +102,7 @@ struct FusionRecord {
 };
 
 /// Whether no partition into any group that the templates allow takes fewer cycles than the strategy's: it was searched
-/// completely, and no limit kept groups from being candidates.
+/// completely, and no limit kept groups from being candidates, or from being planned to the end.
 bool is_proved(const FusionRecord& record);
 
 /// How well the choice of strategy exact, which takes `cycles`, is proved, and over what: "proved best of all

@@ -227,6 +227,7 @@ CandidateSet find_candidate_groups(const Graph& graph, const std::vector<FusionT
   for (const FusionTemplate& fusion_template : templates) {
     if (!stop.stop_requested()) collector.add_template(fusion_template, stop);
   }
+  set.all_matched = !stop.stop_requested();
   set.candidates = collector.finish();
   set.limits = collector.limits();
   add_costs(set, cost, stop);

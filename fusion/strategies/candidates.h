@@ -38,6 +38,7 @@ struct CandidateSet {
       of_operator;  ///< by operator: candidates that hold it and are allowed, ascending
   bool costed = false;
   std::vector<SearchLimit> limits = {};  ///< templates of which groups were left out
+  bool all_matched = true;               ///< false: a stop came before, and there may be more groups
 
   [[nodiscard]] const CandidateGroup& of(std::size_t candidate) const { return candidates[candidate]; }
   /// What a strategy counts: the cycles of an allowed candidate. An operator that cannot even be planned alone has to

@@ -61,6 +61,7 @@ FusionRecord record_of(const CandidateSet& set, const Choice& choice, std::strin
     row.templates = candidate.templates;
     row.refusals = candidate.refusals;
     row.cycles = candidate.cycles;
+    row.cut_short = candidate.cut_short;
     std::set<std::size_t> holders;
     for (const OpId op : row.operators) holders.insert(owner[op.index()]);
     if (holders.contains(c)) {
@@ -80,6 +81,23 @@ FusionRecord record_of(const CandidateSet& set, const Choice& choice, std::strin
   record.graphs = choice.graphs;
   record.search = choice.search;
   return record;
+}
+
+bool was_not_planned(const CandidateRecord& row) {
+  return !row.refusals.empty() && row.refusals.front().rule == out_of_time;
+}
+
+/// "the 12 groups that were planned within the time limit; 3 more were not, and of 2 operators the search was cut
+/// short"
+std::string over_in_time(const FusionRecord& record, const std::string& groups) {
+  const auto& rows = record.candidates;
+  const auto late = std::count_if(rows.begin(), rows.end(), was_not_planned);
+  const auto cut = std::count_if(rows.begin(), rows.end(), [](const CandidateRecord& row) { return row.cut_short; });
+  std::string over = fmt::format("the {} that were planned within the time limit; ", groups);
+  if (late > 0) over += fmt::format("{} more {} not", late, for_number(late, "was", "were"));
+  if (late > 0 && cut > 0) over += ", and ";
+  if (cut > 0) over += fmt::format("of {} the search was cut short", counted(cut, "operator"));
+  return over;
 }
 
 /// A strategy's choice with fixed groups in it. A strategy that does not look at costs may take their operators one by
@@ -119,6 +137,7 @@ std::string text_of(const SearchLimit& limit) {
 std::int64_t refuse_out_of_time(CandidateSet& set) {
   std::int64_t count = 0;
   for (CandidateGroup& candidate : set.candidates) {
+    if (candidate.cut_short) ++count;
     if (candidate.refusals.empty() || candidate.refusals.front().rule != "stopped") continue;
     candidate.refusals = {Decision::refuse("out-of-time", "the time limit was over before it was planned")};
     ++count;
@@ -126,17 +145,9 @@ std::int64_t refuse_out_of_time(CandidateSet& set) {
   return count;
 }
 
-std::int64_t operators_cut_short(const CandidateSet& set) {
-  return std::count_if(set.single.begin(), set.single.end(), [&](std::size_t single) {
-    const CandidateGroup& alone = set.of(single);
-    return alone.cut_short || (!alone.refusals.empty() && alone.refusals.front().rule == out_of_time);
-  });
-}
-
 std::int64_t groups_out_of_time(const FusionRecord& record) {
-  return std::count_if(record.candidates.begin(), record.candidates.end(), [](const CandidateRecord& row) {
-    return !row.refusals.empty() && row.refusals.front().rule == out_of_time;
-  });
+  return std::count_if(record.candidates.begin(), record.candidates.end(),
+                       [](const CandidateRecord& row) { return row.cut_short || was_not_planned(row); });
 }
 
 bool is_proved(const FusionRecord& record) {
@@ -157,9 +168,8 @@ std::string proof_text(const FusionRecord& record, std::int64_t cycles) {
                        fixed ? "the templates and the groups fixed by hand" : "the templates");
   }
   std::string over = groups;
-  if (const std::int64_t late = groups_out_of_time(record); late > 0) {
-    over = fmt::format("the {} that were planned within the time limit; {} more {} not", groups, late,
-                       for_number(late, "was", "were"));
+  if (groups_out_of_time(record) > 0) {
+    over = over_in_time(record, groups);
   } else if (!record.limits.empty()) {
     std::set<std::string> names;
     for (const SearchLimit& limit : record.limits) names.insert(limit.template_name);

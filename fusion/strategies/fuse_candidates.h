@@ -18,11 +18,10 @@ Fusion fuse_candidates(const CandidateSet& set, const Strategy& strategy, TraceS
 
 /// The rule that refuses groups for which a time limit left no time.
 inline constexpr std::string_view out_of_time = "out-of-time";
-/// Gives that rule to the candidates whose cost was not asked any more ("stopped"); how many they are.
+/// Gives that rule to the candidates whose cost was not asked any more ("stopped"). How many candidates were not
+/// planned to the end: these, and those of which the best plan that was found in time counts.
 std::int64_t refuse_out_of_time(CandidateSet& set);
-/// Operators alone that it refused, and those of which the best plan that was found in time counts.
-std::int64_t operators_cut_short(const CandidateSet& set);
-/// Candidates that it refused.
+/// The same of what a fusion has recorded.
 std::int64_t groups_out_of_time(const FusionRecord& record);
 
 }  // namespace stowage

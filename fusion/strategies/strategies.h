@@ -12,7 +12,6 @@ namespace stowage {
 class NoFusion : public Strategy {
  public:
   [[nodiscard]] std::string_view name() const override { return "none"; }
-  [[nodiscard]] bool fuses() const override { return false; }
   [[nodiscard]] Choice choose(const CandidateSet& set, TraceSink trace, const std::stop_token& stop) const override;
 };
 

@@ -33,8 +33,6 @@ class Strategy {
  public:
   virtual ~Strategy() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// Whether it looks at groups of several operators at all.
-  [[nodiscard]] virtual bool fuses() const { return true; }
   /// Every acceptance, and what the strategy considered and refused, goes to the trace. When stopped it returns the
   /// operators alone.
   [[nodiscard]] virtual Choice choose(const CandidateSet& set, TraceSink trace, const std::stop_token& stop) const = 0;

@@ -36,7 +36,11 @@ GroupCost::Answer answer_of(Planned planned, const Graph& graph, const FusedOper
     }
   }
   Evaluated cycles = evaluated_cycles(plan, target, evaluator, stop);
-  if (auto* refused = std::get_if<Decision>(&cycles)) return {std::move(*refused), 0};
+  if (auto* refused = std::get_if<Decision>(&cycles)) {
+    // Without an operator alone there is no plan at all; the closed form says at once what that takes.
+    if (refused->rule == "stopped" && group.operators.size() == 1) return {Decision::allow(), plan.time.cycles};
+    return {std::move(*refused), 0};
+  }
   return {Decision::allow(), std::get<std::int64_t>(cycles)};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `stowage batch --timeout`: what a clock decided says so and is not taken for complete; what it did not decide is the
 // same bytes.
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -134,13 +135,15 @@ TEST_CASE("a job has its plan, the best that was found in time, or none, and say
 
 TEST_CASE("a limit of time ends the search within one group, with the best plan that it has found") {
   const Workplace here;
-  // A network of one operator, for whose plan nearly all of the time goes.
-  write_text("jobs.toml", "[[job]]\nname = \"g\"\nnetwork = \"matmul\"\nbatch = 1000\n");
+  // A network of one operator, for whose plan nearly all of the time goes. Its simulation would end with the search.
+  const std::string cost = GENERATE("closed", "simulated");
+  CAPTURE(cost);
+  write_text("jobs.toml", "[[job]]\nname = \"g\"\nnetwork = \"matmul\"\nbatch = 1000\ncost = \"" + cost + "\"\n");
   const Outcome whole = batch_within("1e6");
   REQUIRE(whole.code == 0);
   CHECK_FALSE(whole.row.contains("out_of_time"));
   Outcome cut;
-  for (double seconds = 0.2; seconds > 0.001 && !(cut.code == 0 && cut.row.contains("out_of_time")); seconds *= 0.8) {
+  for (double seconds = 0.5; seconds > 0.001 && !(cut.code == 0 && cut.row.contains("out_of_time")); seconds *= 0.8) {
     cut = batch_within(std::to_string(seconds));
   }
   INFO(cut.line);
@@ -148,23 +151,95 @@ TEST_CASE("a limit of time ends the search within one group, with the best plan 
   REQUIRE(cut.row.contains("out_of_time"));
   CHECK(cut.row.at("summary") == "compiled, out of time");
   CHECK(cut.row.at("cycles").get<std::int64_t>() >= whole.row.at("cycles").get<std::int64_t>());
+  CHECK_FALSE(cut.row.at("search").at("proved").get<bool>());
+  CHECK(cut.row.at("search").at("over").get<std::string>().find("; of 1 operator the search was cut short") !=
+        std::string::npos);
+  const std::string report = read_text("out/g/report.md");
+  INFO(report);
+  CHECK(report.find("proved best") == report.find("not proved best") + 4);
+  CHECK(report.find("1 group not looked at to the end") != std::string::npos);
+  // The plan's folder says the same when it is read again.
+  CHECK(run_stowage({"report", "out/g", "-o", "again.md"}).code == 0);
+  CHECK(read_text("out/g/trace.json").find("\"cut_short\":true") != std::string::npos);
 }
 
-TEST_CASE("a strategy that needs no groups is not cut short by those that were not planned") {
+TEST_CASE("candidates that were refused and those that were cut short are counted together") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
+  Diagnostics diagnostics;
+  const auto graph = import_onnx("lenet.onnx", {}, diagnostics);
+  REQUIRE(graph);
+  const LateCost cost;
+  CandidateSet set = find_candidate_groups(*graph, built_in_templates(), &cost, {});
+  CHECK(set.all_matched);
+  const auto is_late = [](const CandidateGroup& candidate) {
+    return !candidate.refusals.empty() && candidate.refusals.front().rule == "stopped";
+  };
+  const auto late = std::count_if(set.candidates.begin(), set.candidates.end(), is_late);
+  REQUIRE(late > 0);
+  std::int64_t cut = 0;
+  for (CandidateGroup& candidate : set.candidates) {
+    candidate.cut_short = candidate.allowed() && candidate.cycles > 0 && cut < 2;
+    cut += candidate.cut_short ? 1 : 0;
+  }
+  REQUIRE(cut == 2);
+  CHECK(refuse_out_of_time(set) == late + cut);
+  const Fusion fusion = fuse_candidates(set, *find_strategy("exact"), {});
+  CHECK(groups_out_of_time(fusion.record) == late + cut);
+  CHECK_FALSE(is_proved(fusion.record));
+  const std::string text = proof_text(fusion.record, fusion.record.totals.front().cycles);
+  CHECK(text.find(std::to_string(late) + " more were not, and of 2 operators the search was cut short") !=
+        std::string::npos);
+
+  std::stop_source over;
+  over.request_stop();
+  CHECK_FALSE(find_candidate_groups(*graph, built_in_templates(), &cost, {}, over.get_token()).all_matched);
+}
+
+TEST_CASE("a limit of time ends the reading of the model as well") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "resnet18", "-o", "resnet18.onnx"}).code == 0);
+  write_text("jobs.toml", "[[job]]\nname = \"g\"\nmodel = \"resnet18.onnx\"\n");
+  const Outcome late = batch_within("0.001");
+  INFO(late.line);
+  CHECK(late.code == 1);
+  CHECK(late.row.at("status") == "failed");
+  CHECK(late.row.at("out_of_time") == 0.001);
+  CHECK(late.row.at("summary") == "the time limit was over before the model was read");
+  CHECK(late.row.at("diagnostics").size() == 1);
+  CHECK(late.row.at("diagnostics").at(0).at("code") == "out-of-time");
+}
+
+TEST_CASE("what is not said to be cut short is whole, also of a strategy that needs no groups") {
   const Workplace here;
   write_text("jobs.toml", "[[job]]\nname = \"g\"\nnetwork = \"lenet\"\nfusion = \"none\"\n");
   const Outcome whole = batch_within("1e6");
   REQUIRE(whole.code == 0);
-  // Just enough for the operators alone, or a little more.
+  const std::string plan = read_text("out/g/plan.json");
+  const std::string trace = read_text("out/g/trace.json");
+  REQUIRE(plan.find("\"others\"") != std::string::npos);
+  // From enough for the operators alone to enough for all.
   int done = 0;
+  Outcome cut;
   for (double seconds = 0.02; done < 3 && seconds < 100; seconds *= 1.2) {
     const Outcome some = batch_within(std::to_string(seconds));
     INFO(seconds << ": " << some.line);
-    if (some.code != 0 || some.row.contains("out_of_time")) continue;
-    ++done;
-    CHECK(some.line == whole.line);
+    if (some.code != 0) continue;
+    if (some.row.contains("out_of_time")) {
+      cut = some;
+      CHECK(some.row.at("summary") == "compiled, out of time");
+      // With more time it is done again.
+      CHECK(run_stowage({"batch", "jobs.toml", "-o", "out"}).code == 0);
+    } else {
+      ++done;
+    }
+    CHECK(read_text("out/results.jsonl") == whole.line);
+    CHECK(read_text("out/g/plan.json") == plan);
+    CHECK(read_text("out/g/trace.json") == trace);
   }
   CHECK(done == 3);
+  CHECK(cut.code == 0);
+  CHECK(cut.row.contains("out_of_time"));
 }
 
 TEST_CASE("a group by hand that was not planned in time is told as that") {

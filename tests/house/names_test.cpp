@@ -4,7 +4,6 @@
 // take what another function is called with, the other one is silently no longer called: pages had file names that were
 // escaped for a shell. So no such pair of names may exist.
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <regex>
 #include <set>
@@ -31,8 +30,9 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \n") - begin + 1);
 }
 
-/// Types that arguments of one kind convert to have one name: "text", "number", "any", or the type's own.
-std::string family_of(const std::string& parameter) {
+/// Types that arguments of one kind convert to have one name: "text", "number", "any", "vector<any>", or the type's
+/// own. `of_template` are names of types that stand for any.
+std::string family_of(const std::string& parameter, const std::set<std::string>& of_template) {
   static const std::regex not_the_type(R"(=.*|\bconst\b|[&*]|\b(std|fs|filesystem|stowage|inspector|drawing)::)");
   static const std::set<std::string> texts = {"string", "string_view", "char", "path", "QString", "QByteArray"};
   static const std::set<std::string> numbers = {"int",     "long",    "bool",     "float",    "double", "int32_t",
@@ -44,9 +44,14 @@ std::string family_of(const std::string& parameter) {
   if (type.find('>') == std::string::npos) type = trimmed(type);
   if (texts.contains(type)) return "text";
   if (numbers.contains(type)) return "number";
-  const bool is_template =
-      type == "auto" || (type.size() <= 2 && std::isupper(static_cast<unsigned char>(type[0])) != 0);
-  return is_template ? "any" : type;
+  if (type == "auto" || of_template.contains(type)) return "any";
+  static const std::regex word(R"(\w+)");
+  const auto has_any = [&](const std::string& inside) {
+    return std::any_of(std::sregex_iterator(inside.begin(), inside.end(), word), std::sregex_iterator(),
+                       [&](const std::smatch& match) { return of_template.contains(match.str()); });
+  };
+  const auto bracket = type.find('<');
+  return bracket != std::string::npos && has_any(type.substr(bracket)) ? type.substr(0, bracket) + "<any>" : type;
 }
 
 /// What stands between the bracket at `at` and its partner, cut at commas.
@@ -70,6 +75,39 @@ std::vector<std::string> arguments_at(const std::string& text, std::size_t at) {
   return parts;
 }
 
+/// The names of types in "template <class T, typename... Rest>"; nothing of what is no template.
+std::set<std::string> template_types(const std::string& text) {
+  std::set<std::string> names;
+  static const std::string begin = "template <";
+  if (!text.starts_with(begin)) return names;
+  std::string parts = "(";
+  int angle = 1;
+  for (std::size_t at = begin.size(); at < text.size() && angle > 0; ++at) {
+    angle += text[at] == '<' ? 1 : text[at] == '>' ? -1 : 0;
+    if (angle > 0) parts += text[at];
+  }
+  static const std::regex name(R"((\w+)\s*(?:=[\s\S]*)?$)");
+  for (const std::string& part : arguments_at(parts + ")", 0)) {
+    std::smatch match;
+    if (std::regex_search(part, match, name)) names.insert(match[1]);
+  }
+  return names;
+}
+
+/// Of a function that begins in that line, the lines "template <…>" right before it, as one.
+std::string heading_before(const std::vector<std::string>& lines, std::size_t function) {
+  constexpr std::size_t most_lines = 4;
+  for (std::size_t back = 1; back <= std::min(most_lines, function); ++back) {
+    const std::string& line = lines[function - back];
+    if (line.empty() || line.ends_with(";") || line.ends_with("}")) break;
+    if (!line.starts_with("template <")) continue;
+    std::string heading;
+    for (std::size_t l = function - back; l < function; ++l) heading += lines[l] + " ";
+    return heading;
+  }
+  return "";
+}
+
 /// Functions that begin at the left margin: of unnamed namespaces in a source, of any namespace in a header.
 std::vector<Function> functions_of(const SourceFile& file) {
   static const std::regex begins(
@@ -84,10 +122,12 @@ std::vector<Function> functions_of(const SourceFile& file) {
     std::smatch match;
     if (!is_inside || std::regex_search(line, other) || !std::regex_search(line, match, begins)) continue;
     std::string text = line;
+    const std::set<std::string> any =
+        template_types(line.starts_with("template") || l == 0 ? line : heading_before(file.lines, l));
     for (std::size_t next = l + 1; next < std::min(l + 6, file.lines.size()); ++next) text += "\n" + file.lines[next];
     Function function{match[1], file.path, {}, 0};
     for (const std::string& parameter : arguments_at(text, static_cast<std::size_t>(match.length(0)) - 1)) {
-      function.parameters.push_back(family_of(parameter));
+      function.parameters.push_back(family_of(parameter, any));
       if (parameter.find('=') == std::string::npos) ++function.needed;
     }
     found.push_back(std::move(function));
@@ -100,7 +140,10 @@ bool take_the_same(const Function& a, const Function& b) {
   for (std::size_t p = 0; p < std::min(a.parameters.size(), b.parameters.size()); ++p) {
     const std::string& x = a.parameters[p];
     const std::string& y = b.parameters[p];
-    if (x != y && x != "any" && y != "any") return false;
+    const auto is_some = [](const std::string& some, const std::string& of) {
+      return some.ends_with("<any>") && of.starts_with(some.substr(0, some.size() - std::string("any>").size()));
+    };
+    if (x != y && x != "any" && y != "any" && !is_some(x, y) && !is_some(y, x)) return false;
   }
   return true;
 }
@@ -168,6 +211,26 @@ TEST_CASE("functions that could be called for each other are found", "[house]") 
   CHECK(found("std::string escaped(const std::string& text) {"));
   CHECK(found("std::string escaped(const char* text, bool quoted = false) {"));
   CHECK(found("template <class T> std::string escaped(const T& value) {"));
+  // Whatever a template's parameters are called, and wherever its heading stands.
+  CHECK(found("template <class Text> std::string escaped(const Text& value) {"));
+  CHECK(found("template <std::size_t Size, typename Value = int> std::string escaped(Value&& value) {"));
+  CHECK_FALSE(found("template <class Text> std::string escaped(const Other& value) {"));
+  const auto below = [&](const std::vector<std::string>& heading, const std::string& function) {
+    std::vector<std::string> lines = {"namespace {", ""};
+    lines.insert(lines.end(), heading.begin(), heading.end());
+    lines.insert(lines.end(), {function, "", "}  // namespace"});
+    return !confusable({header, made("driver/manual/zsh.cpp", lines)}).empty();
+  };
+  CHECK(below({"template <class Text>"}, "std::string escaped(const Text& value) {"));
+  CHECK(below({"template <class First,", "          class Second>"}, "std::string escaped(const Second& value) {"));
+  CHECK_FALSE(below({"template <class Text>", "Text copied(Text text);"}, "std::string escaped(const Text& value) {"));
+  // Of vectors some, of each vector's elements any.
+  const SourceFile vectors = made("core/quoting.h", {"std::string joined(const std::vector<std::string>& texts);"});
+  const auto joins = [&](const std::string& function) {
+    return !confusable({vectors, source("driver/manual/zsh.cpp", function)}).empty();
+  };
+  CHECK(joins("template <class Part> std::string joined(const std::vector<Part>& parts) {"));
+  CHECK_FALSE(joins("template <class Part> std::string joined(const std::set<Part>& parts) {"));
   CHECK_FALSE(found("std::string escaped(const std::string& text, bool quoted) {"));
   CHECK_FALSE(found("std::string escaped(const std::vector<std::string>& texts) {"));
   CHECK_FALSE(found("std::string zsh_escaped(const std::string& text) {"));
