@@ -17,8 +17,6 @@ namespace stowage {
 
 namespace {
 
-using Kind = GroupChange::Kind;
-
 /// Changes that are told; the others are counted.
 constexpr std::size_t max_told = 3;
 /// A change of less than this part is not told.
@@ -55,16 +53,16 @@ std::string planned_clause(const GroupChange& change) {
 /// "" of a change that only numbers tell of.
 std::string clause(const GroupChange& change) {
   switch (change.kind) {
-    case Kind::planned: return planned_clause(change);
-    case Kind::regrouped:
+    case GroupChange::Kind::planned: return planned_clause(change);
+    case GroupChange::Kind::regrouped:
       if (is_joined(change)) return shortly_listed(names_of(change.before)) + " become one fused operator";
       if (is_split(change))
         return fmt::format("fused operator {} is no longer formed: {} stand by themselves", change.before[0].name,
                            shortly_listed(names_of(change.after)));
       return fmt::format("{} instead of {}", listed_by_operators(change.after), listed_by_operators(change.before));
-    case Kind::only_before: return shortly_listed(names_of(change.before)) + " is gone";
-    case Kind::only_after: return shortly_listed(names_of(change.after)) + " is new";
-    case Kind::same: return "";
+    case GroupChange::Kind::only_before: return shortly_listed(names_of(change.before)) + " is gone";
+    case GroupChange::Kind::only_after: return shortly_listed(names_of(change.after)) + " is new";
+    case GroupChange::Kind::same: return "";
   }
   return "";
 }

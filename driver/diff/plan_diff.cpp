@@ -316,20 +316,21 @@ std::vector<std::string> newly_whole(const Plan& before, const Plan& after) {
 }
 
 GroupChange::Kind kind_of(const GroupChange& change) {
-  using Kind = GroupChange::Kind;
-  if (change.after.empty()) return Kind::only_before;
-  if (change.before.empty()) return Kind::only_after;
-  if (change.before.size() > 1 || change.after.size() > 1) return Kind::regrouped;
+  if (change.after.empty()) return GroupChange::Kind::only_before;
+  if (change.before.empty()) return GroupChange::Kind::only_after;
+  if (change.before.size() > 1 || change.after.size() > 1) return GroupChange::Kind::regrouped;
   // Operators of other names can only have come together by their contents.
   std::set<std::string> a(change.before[0].operators.begin(), change.before[0].operators.end());
   std::size_t shared = 0;
   for (const std::string& name : change.after[0].operators) shared += a.count(name);
-  if (shared > 0 && (shared != a.size() || shared != change.after[0].operators.size())) return Kind::regrouped;
+  if (shared > 0 && (shared != a.size() || shared != change.after[0].operators.size()))
+    return GroupChange::Kind::regrouped;
   const bool same_schedule =
       std::all_of(change.schedule.begin(), change.schedule.end(), [](const ScheduleChange& entry) {
         return entry.what == ScheduleChange::What::fused_by;  // another template's name alone changes nothing
       });
-  return same_schedule && change.numbers_before == change.numbers_after ? Kind::same : Kind::planned;
+  return same_schedule && change.numbers_before == change.numbers_after ? GroupChange::Kind::same
+                                                                        : GroupChange::Kind::planned;
 }
 
 /// What of a target can make plans differ.
