@@ -5,10 +5,20 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 namespace stowage {
+
+void run_on_threads(std::size_t threads, const std::function<void()>& work) {
+  std::vector<std::jthread> helpers;
+  try {
+    for (std::size_t t = 1; t < threads; ++t) helpers.emplace_back(work);
+  } catch (const std::system_error&) {  // those that run do the others' share
+  }
+  work();
+}
 
 void parallel_for(std::size_t count, unsigned threads, const std::stop_token& stop,
                   const std::function<void(std::size_t)>& work) {
@@ -33,11 +43,7 @@ void parallel_for(std::size_t count, unsigned threads, const std::stop_token& st
     }
   };
   const std::size_t wanted = threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
-  {
-    std::vector<std::jthread> helpers;
-    for (std::size_t t = 1; t < std::min(wanted, count); ++t) helpers.emplace_back(run);
-    run();
-  }
+  run_on_threads(std::min(wanted, count), run);
   if (failure) std::rethrow_exception(failure);
 }
 

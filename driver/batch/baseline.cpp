@@ -9,12 +9,12 @@
 #include <iterator>
 #include <map>
 #include <set>
-#include <thread>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/number_text.h"
+#include "core/parallel.h"
 #include "core/quoting.h"
 #include "driver/batch/stored_result.h"
 #include "driver/diff/plan_diff.h"
@@ -326,26 +326,18 @@ Comparison compared(const Baseline& baseline, const std::vector<ResultRow>& rows
 void add_plan_verdicts(Comparison& comparison, const PlanFolder& plan_folder, int threads, const Backends& backends,
                        const std::stop_token& stop) {
   const fs::path old = fs::path(comparison.file).parent_path();
-  std::atomic<std::size_t> next = 0;
   std::atomic<bool> has_all = true;
-  const auto work = [&] {
-    for (std::size_t i = 0; (i = next++) < comparison.jobs.size() && !stop.stop_requested();) {
-      JobComparison& job = comparison.jobs[i];
-      if (!job.before || !job.after || *job.before == *job.after || job.has(Mark::not_compared)) continue;
-      const auto before = plan_with(*job.before, old / job.job, backends, stop);
-      const auto after = before ? plan_with(*job.after, plan_folder(job.job), backends, stop) : std::nullopt;
-      if (after) {
-        job.verdict = verdict(diff_compilations(*before, *after), "then", "now");
-      } else {
-        has_all = false;
-      }
+  parallel_for(comparison.jobs.size(), static_cast<unsigned>(threads), stop, [&](std::size_t i) {
+    JobComparison& job = comparison.jobs[i];
+    if (!job.before || !job.after || *job.before == *job.after || job.has(Mark::not_compared)) return;
+    const auto before = plan_with(*job.before, old / job.job, backends, stop);
+    const auto after = before ? plan_with(*job.after, plan_folder(job.job), backends, stop) : std::nullopt;
+    if (after) {
+      job.verdict = verdict(diff_compilations(*before, *after), "then", "now");
+    } else {
+      has_all = false;
     }
-  };
-  {
-    std::vector<std::jthread> workers;
-    for (int i = 1; i < threads; ++i) workers.emplace_back(work);
-    work();
-  }
+  });
   comparison.has_plans = has_all;
 }
 

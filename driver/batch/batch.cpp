@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <thread>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/parallel.h"
 #include "driver/batch/job_process.h"
 #include "driver/batch/job_run.h"
 #include "driver/batch/network_files.h"
@@ -97,12 +97,7 @@ std::vector<JobResult> run_batch(const std::vector<Job>& jobs, const BatchOption
       if (on_done) on_done(results[i]);
     }
   };
-  {
-    std::vector<std::jthread> workers;
-    const auto count = std::min<std::size_t>(jobs.size(), static_cast<std::size_t>(std::max(1, options.jobs)));
-    for (std::size_t i = 1; i < count; ++i) workers.emplace_back(work);
-    work();
-  }
+  run_on_threads(std::min(jobs.size(), static_cast<std::size_t>(std::max(1, options.jobs))), work);
   return results;
 }
 

@@ -2,14 +2,13 @@
 #include "driver/batch/sweep_page.h"
 
 #include <algorithm>
-#include <atomic>
 #include <optional>
-#include <thread>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/number_text.h"
+#include "core/parallel.h"
 #include "core/quoting.h"
 #include "driver/batch/sweep_range.h"
 #include "driver/diff/plan_diff.h"
@@ -216,22 +215,14 @@ KneeWords knee_words(const std::vector<Job>& jobs, const std::vector<JobResult>&
       if (const auto pair = knee_pair(line)) asked.push_back({key, *pair});
     }
   }
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = 0; (i = next++) < asked.size() && !stop.stop_requested();) {
-      const auto& [key, pair, words] = asked[i];
-      const auto before = plan_of(results[pair.first], plan_folder, backends, stop);
-      const auto after = before ? plan_of(results[pair.second], plan_folder, backends, stop) : std::nullopt;
-      if (!after) continue;
-      asked[i].words = step_words(diff_compilations(*before, *after), swept_value(jobs[pair.first], key)->toml,
-                                  swept_value(jobs[pair.second], key)->toml);
-    }
-  };
-  {
-    std::vector<std::jthread> workers;
-    for (int i = 1; i < threads; ++i) workers.emplace_back(work);
-    work();
-  }
+  parallel_for(asked.size(), static_cast<unsigned>(threads), stop, [&](std::size_t i) {
+    const auto& [key, pair, words] = asked[i];
+    const auto before = plan_of(results[pair.first], plan_folder, backends, stop);
+    const auto after = before ? plan_of(results[pair.second], plan_folder, backends, stop) : std::nullopt;
+    if (!after) return;
+    asked[i].words = step_words(diff_compilations(*before, *after), swept_value(jobs[pair.first], key)->toml,
+                                swept_value(jobs[pair.second], key)->toml);
+  });
   KneeWords words;
   for (Asked& one : asked) {
     if (!one.words.empty()) words.emplace(one.pair, std::move(one.words));

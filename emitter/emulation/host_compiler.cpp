@@ -7,10 +7,10 @@
 #include <atomic>
 #include <cstdlib>
 #include <sstream>
-#include <thread>
 
 #include <fmt/format.h>
 
+#include "core/parallel.h"
 #include "emitter/process/process.h"
 
 namespace stowage {
@@ -109,12 +109,7 @@ bool run_compiler(const HostCompiler& compiler, const std::vector<CompilerCall>&
       if (results[i].exit_code != 0) failed = true;
     }
   };
-  {
-    std::vector<std::jthread> helpers;
-    const std::size_t threads = std::min(calls.size(), static_cast<std::size_t>(host_cores()));
-    for (std::size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
-    work();
-  }
+  run_on_threads(std::min(calls.size(), static_cast<std::size_t>(host_cores())), work);
   if (stop.stop_requested()) return false;
   const std::size_t tried = std::min(next.load(), calls.size());
   for (std::size_t i = 0; i < tried; ++i) report_call(calls[i], results[i], compiler, diagnostics);
