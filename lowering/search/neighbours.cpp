@@ -42,8 +42,9 @@ void Neighbours::fix_sizes(Schedule& schedule, const std::vector<std::int64_t>& 
 
 bool Neighbours::fits(const std::vector<std::int64_t>& sizes, const Schedule& fixed) const {
   const IdVector<BufferId, int> slots = slots_by_buffer(model_, fixed.slots);
-  const Residents residents(model_, fixed.resident,
-                            fixed.resident.empty() ? std::vector<std::int64_t>{} : core_ranges(model_, *fixed.parallel));
+  const Residents residents(
+      model_, fixed.resident,
+      fixed.resident.empty() ? std::vector<std::int64_t>{} : core_ranges(model_, *fixed.parallel));
   const auto bytes = buffer_bytes(model_, sizes, target_.ldm.alignment, slots, residents);
   return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}) <= ldm_for_buffers(model_, target_, slots);
 }
@@ -74,6 +75,30 @@ std::vector<Schedule> Neighbours::single_sizes(const Reached& at) const {
   return found;
 }
 
+std::int64_t Neighbours::longest_fitting(const Reached& at, std::vector<std::int64_t> sizes, std::size_t i) const {
+  const std::int64_t range = core_ranges(model_, *at.complete.parallel)[i];
+  Schedule fixed = at.fixed;
+  fixed.parallel = at.complete.parallel;
+  std::int64_t fitting = 0, too_long = range + 1;
+  while (too_long - fitting > 1) {
+    sizes[i] = fitting + (too_long - fitting) / 2;
+    (fits(sizes, fixed) ? fitting : too_long) = sizes[i];
+  }
+  return fitting == 0 ? 0 : ceil_div(range, ceil_div(range, fitting));
+}
+
+std::set<std::int64_t> Neighbours::shorter_sizes(const Reached& at, const std::vector<std::int64_t>& sizes,
+                                                 std::size_t i) const {
+  std::set<std::int64_t> shorter;
+  for (const std::int64_t size : sizes_next_to(i, sizes[i], core_ranges(model_, *at.complete.parallel)[i])) {
+    if (size < sizes[i]) shorter.insert(size);
+  }
+  if (shorter.empty()) return shorter;
+  const std::int64_t longest = longest_fitting(at, sizes, i);
+  if (longest > 0 && longest < sizes[i]) shorter.insert(longest);
+  return shorter;
+}
+
 std::vector<Schedule> Neighbours::paired_sizes(const Reached& at) const {
   const std::vector<std::int64_t> ranges = core_ranges(model_, *at.complete.parallel);
   std::vector<std::int64_t> sizes = sizes_of(at.complete);
@@ -86,8 +111,7 @@ std::vector<Schedule> Neighbours::paired_sizes(const Reached& at) const {
       for (std::size_t j = 0; j < sizes.size(); ++j) {
         const std::int64_t shorter_before = sizes[j];
         if (i == j || shorter_before == 1) continue;
-        for (const std::int64_t shorter : sizes_next_to(j, shorter_before, ranges[j])) {
-          if (shorter > shorter_before) continue;
+        for (const std::int64_t shorter : shorter_sizes(at, sizes, j)) {
           sizes[j] = shorter;
           add_if_fitting(at, sizes, found);
         }
@@ -95,6 +119,18 @@ std::vector<Schedule> Neighbours::paired_sizes(const Reached& at) const {
       }
     }
     sizes[i] = longer_before;
+  }
+  return found;
+}
+
+std::vector<Schedule> Neighbours::whole_iterators(const Schedule& fixed) const {
+  const std::vector<std::int64_t> ranges = core_ranges(model_, *fixed.parallel);
+  std::vector<Schedule> found;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const std::string& name = model_.iterators[i].name;
+    if (ranges[i] == 1 || model_.pinned.contains(static_cast<int>(i)) || fixed.buffer.contains(name)) continue;
+    found.push_back(fixed);
+    found.back().buffer[name] = ranges[i];
   }
   return found;
 }
@@ -128,8 +164,10 @@ std::vector<Schedule> Neighbours::slot_numbers(const Reached& at) const {
   std::vector<Schedule> found;
   for (const std::string& tensor : tensors_with_slots()) {
     Schedule other = at.fixed;
-    other.slots[tensor] = at.complete.slots.at(tensor) == 1 ? max_slots : 1;
+    const bool fewer = at.complete.slots.at(tensor) > 1;
+    other.slots[tensor] = fewer ? 1 : max_slots;
     add_or_halve({other, at.complete}, found);
+    if (fewer) add_lengthened({other, at.complete}, found);
   }
   return found;
 }
@@ -146,6 +184,21 @@ void Neighbours::add_or_halve(const Reached& at, std::vector<Schedule>& found) c
     }
     sizes[i] = own / 2;
     add_if_fitting(at, sizes, found);
+    sizes[i] = own;
+  }
+}
+
+void Neighbours::add_lengthened(const Reached& at, std::vector<Schedule>& found) const {
+  const std::vector<std::int64_t> ranges = core_ranges(model_, *at.complete.parallel);
+  std::vector<std::int64_t> sizes = sizes_of(at.complete);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::int64_t own = sizes[i];
+    if (sizes_next_to(i, own, ranges[i]).empty()) continue;
+    for (const std::int64_t longer : std::set{std::min(2 * own, ranges[i]), longest_fitting(at, sizes, i)}) {
+      if (longer <= own) continue;
+      sizes[i] = longer;
+      add_if_fitting(at, sizes, found);
+    }
     sizes[i] = own;
   }
 }

@@ -27,12 +27,12 @@ class Neighbours {
 
   /// One iterator's buffers longer or shorter: half, double, whole, one tile more or fewer.
   [[nodiscard]] std::vector<Schedule> single_sizes(const Reached& at) const;
-  /// One longer in exchange for another's shorter.
+  /// One longer in exchange for another's shorter: by one of these steps, or by as much as makes them fit.
   [[nodiscard]] std::vector<Schedule> paired_sizes(const Reached& at) const;
   /// With these sizes, two loops next to each other in exchange.
   [[nodiscard]] std::vector<Schedule> loop_orders(const Reached& at) const;
   /// A tensor with one slot instead of two, or two instead of one where both fit, with the sizes that it has, or with
-  /// one iterator's half.
+  /// one iterator's half; with one slot also with one iterator's longer.
   [[nodiscard]] std::vector<Schedule> slot_numbers(const Reached& at) const;
 
   /// Where every tensor has one slot so far: two for all that may have them, with one iterator's buffers cut into 2, 4
@@ -46,17 +46,27 @@ class Neighbours {
   /// where it does not fit, with one iterator's half.
   [[nodiscard]] std::vector<Schedule> residents(const Reached& at) const;
 
+  /// What is fixed over a split, and with it all that a core has of one iterator.
+  [[nodiscard]] std::vector<Schedule> whole_iterators(const Schedule& fixed) const;
+
   /// Tensors that may have two slots, as far as a person has not fixed how many.
   [[nodiscard]] std::vector<std::string> tensors_with_slots() const;
 
  private:
   [[nodiscard]] std::vector<std::int64_t> sizes_of(const Schedule& complete) const;
+  /// The longest of one iterator's tiles of one length that fit beside the others' sizes; 0 if none does.
+  [[nodiscard]] std::int64_t longest_fitting(const Reached& at, std::vector<std::int64_t> sizes, std::size_t i) const;
+  /// Those next to its size, and the longest that fit.
+  [[nodiscard]] std::set<std::int64_t> shorter_sizes(const Reached& at, const std::vector<std::int64_t>& sizes,
+                                                     std::size_t i) const;
   [[nodiscard]] std::vector<std::int64_t> sizes_next_to(std::size_t i, std::int64_t size, std::int64_t range) const;
   void fix_sizes(Schedule& schedule, const std::vector<std::int64_t>& sizes) const;
   [[nodiscard]] bool fits(const std::vector<std::int64_t>& sizes, const Schedule& fixed) const;
   [[nodiscard]] std::vector<std::set<std::string>> stays_of(const Reached& at, BufferId b) const;
   /// As it is, else with one iterator's half.
   void add_or_halve(const Reached& at, std::vector<Schedule>& found) const;
+  /// With one iterator's double, or as long as it fits.
+  void add_lengthened(const Reached& at, std::vector<Schedule>& found) const;
   void add_if_fitting(const Reached& at, const std::vector<std::int64_t>& sizes, std::vector<Schedule>& found) const;
 
   const GroupModel& model_;

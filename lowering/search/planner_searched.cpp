@@ -52,6 +52,8 @@ namespace {
 
 /// A plan this near to the least that its split can take is not worth a climb.
 constexpr double near_enough = 1.02;
+/// A step of a climb that leaves so much of the price is taken before neighbours of other kinds are looked at.
+constexpr double good_step = 0.98;
 /// Neighbours planned in one climb, at most.
 constexpr int max_neighbours = 120;
 /// Fewer cores are climbed from only where they begin below so many times the best plan's cycles.
@@ -434,11 +436,17 @@ class PlanSearch {
     return found;
   }
 
-  /// A climb with two slots for everything that may have them, as algorithm 1 sizes such buffers.
+  /// A climb with two slots for everything that may have them: as algorithm 1 sizes such buffers, or, where that takes
+  /// less, with all that a core has of one iterator in them and the others as algorithm 1 sizes them then. Single steps
+  /// seldom lead there, as all others have to become shorter, and rows that are whole are long pieces of main memory.
   void overlap(const Tried& split) {
     Schedule fixed = on_split(*split.complete.parallel);
     for (const std::string& tensor : neighbours_.tensors_with_slots()) fixed.slots[tensor] = max_slots;
     auto begin = plan(fixed);
+    for (Schedule& whole : neighbours_.whole_iterators(fixed)) {
+      auto tried = plan(whole);
+      if (tried && (!begin || tried->price() < begin->price())) begin = std::move(tried);
+    }
     if (!begin) return;
     begin->least_cycles = begin->least_overlapped = split.least_overlapped;
     tell_slots(split, *begin);
@@ -465,11 +473,9 @@ class PlanSearch {
     };
     std::vector<Schedule> seen;  // neighbours planned
     int planned = 0;
-    bool moved = true;
-    while (moved && far()) {
-      moved = false;
+    while (far()) {
+      std::optional<Tried> better;
       for (const auto& neighbours : next_to(at)) {
-        std::optional<Tried> better;
         for (const Schedule& fixed : neighbours) {
           if (planned == max_neighbours || is_over()) break;
           if (std::find(seen.begin(), seen.end(), fixed) != seen.end()) continue;
@@ -479,13 +485,12 @@ class PlanSearch {
           auto tried = plan(fixed, to_beat);
           if (tried && tried->price() < to_beat) better = std::move(tried);
         }
-        if (!better) continue;
-        better->least_cycles = at.least_cycles;
-        tell_step(at, *better);
-        at = *std::move(better);
-        moved = true;
-        break;
+        if (better && static_cast<double>(better->price()) < good_step * static_cast<double>(at.price())) break;
       }
+      if (!better) break;
+      better->least_cycles = at.least_cycles;
+      tell_step(at, *better);
+      at = *std::move(better);
     }
     if (planned > 0) trace_.add(NeighboursPlanned{split_of(at), planned, at.cycles()});
   }
