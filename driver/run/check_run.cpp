@@ -49,14 +49,30 @@ ValueError compare_integers(const Tensor& value, const Tensor& reference) {
   return error;
 }
 
-/// The tensors of the same name, type and shape in another graph with the same inputs; nothing unless all are there.
+/// A tensor, and those with the same elements that a Reshape makes of it or makes it of.
+std::vector<TensorId> with_same_elements(const Graph& graph, TensorId id) {
+  std::vector<TensorId> same = {id};
+  const auto is_reshape = [&](OpId op) { return graph.op(op).kind == "Reshape"; };
+  const GraphTensor& tensor = graph.tensor(id);
+  if (tensor.producer && is_reshape(*tensor.producer)) same.push_back(*graph.op(*tensor.producer).inputs.front());
+  for (const OpId reader : tensor.consumers) {
+    if (is_reshape(reader)) same.push_back(graph.op(reader).first_output());
+  }
+  return same;
+}
+
+/// The tensors of the same name and type in another graph with the same inputs; nothing unless all are there. They have
+/// the same elements, but may have other dimensions (those of transposed convolutions by phases).
 std::optional<std::vector<TensorId>> same_tensors(const Graph& graph, const Graph& other,
                                                   const std::vector<TensorId>& tensors) {
   const auto counterpart = [&](TensorId id) -> std::optional<TensorId> {
-    const GraphTensor& tensor = graph.tensor(id);
-    const auto found = other.find_tensor(tensor.name);
-    if (!found || other.tensor(*found).type != tensor.type || other.tensor(*found).shape != tensor.shape) return {};
-    return found;
+    for (const TensorId same : with_same_elements(graph, id)) {
+      const GraphTensor& tensor = graph.tensor(same);
+      const auto found = other.find_tensor(tensor.name);
+      if (!found || other.tensor(*found).type != tensor.type) continue;
+      if (element_count(other.tensor(*found).shape) == element_count(tensor.shape)) return found;
+    }
+    return {};
   };
   std::vector<TensorId> result;
   for (const TensorId id : tensors) {
@@ -227,10 +243,11 @@ Result<CheckResult> run_and_check(const Compilation& compilation, std::span<cons
     const auto index = static_cast<std::size_t>(step);
     const FusedOperator& group = program.steps[index].group;
     const std::vector<TensorId> results = results_of(group);
-    const std::vector<Tensor> values = values_of_results(group, stored, graph);
+    std::vector<Tensor> values = values_of_results(group, stored, graph);
     for (std::size_t r = 0; r < results.size(); ++r) {
       const std::size_t at = first_of_step[index] + r;
       Tensor& wanted_value = (*reference)[at];
+      values[r] = values[r].reshaped(wanted_value.shape());
       ValueError error = compare_values(values[r], wanted_value, group_tolerance);
       error.amplified = !error.agrees && emulated_values.lead_to(of_reference[at], values[r]);
       result.groups.push_back(named(std::move(error), graph, results[r], group.name));

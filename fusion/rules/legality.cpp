@@ -377,6 +377,8 @@ constexpr LegalityRule rules[] = {
     {"repeat-limit", RuleScope::choice,
      "a repeated vertex of a template stands for at most as many operators as the template says", nullptr},
     {"out-of-time", RuleScope::choice, "where planning has a time limit, a group was planned within it", nullptr},
+    {"adjacent-taps", RuleScope::folding, "a transposed convolution that is computed by phases has no dilation",
+     nullptr},
     {"auto-pad", RuleScope::folding, "a window that padding folds into names its pads instead of computing them",
      nullptr},
     {"ceil-mode", RuleScope::folding, "a window that padding folds into rounds its extents down", nullptr},
@@ -389,6 +391,8 @@ constexpr LegalityRule rules[] = {
     {"pad-place", RuleScope::folding, "padding that folds adds elements along dimensions of the window", nullptr},
     {"pad-value", RuleScope::folding, "padding that folds is constant and zero", nullptr},
     {"per-channel", RuleScope::folding, "what folds is one value for each channel", nullptr},
+    {"whole-phases", RuleScope::folding,
+     "the output extents of a transposed convolution that is computed by phases are multiples of its strides", nullptr},
 };
 
 }  // namespace
