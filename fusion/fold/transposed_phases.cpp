@@ -246,7 +246,7 @@ class PhasedGraph {
     if (known != reshaped_.end()) return known->second;
     const std::string name = new_name(tensor.name + "_phases");
     if (tensor.constant) return reshaped_[key] = builder_.add_constant(name, tensor.constant->reshaped(shape));
-    return reshaped_[key] = add_reshape(operand(old), name, shape);
+    return reshaped_[key] = add_reshape(operand(old), name, name, shape);
   }
 
   void add_phased(const Operator& op, const std::string& kind, Attributes attributes,
@@ -259,8 +259,8 @@ class PhasedGraph {
     phased_.emplace(old, Phased{builder_.op(added).first_output(), phasing});
   }
 
-  TensorId add_reshape(TensorId from, const std::string& name, const Shape& shape) {
-    const OpId added = builder_.add_operator("Reshape", new_name(name), {{"shape", shape}}, {from}, name,
+  TensorId add_reshape(TensorId from, const std::string& name, const std::string& result, const Shape& shape) {
+    const OpId added = builder_.add_operator("Reshape", name, {{"shape", shape}}, {from}, result,
                                              builder_.tensor(from).type, shape, {});
     return builder_.op(added).first_output();
   }
@@ -282,8 +282,9 @@ class PhasedGraph {
     const GraphTensor& tensor = graph_.tensor(old);
     const auto phased = phased_.find(old);
     if (phased != phased_.end()) {
-      const std::string name = tensor.is_output ? tensor.name : new_name(tensor.name + "_view");
-      return new_of_[old] = add_reshape(phased->second.tensor, name, tensor.shape);
+      const std::string view = new_name(tensor.name + "_view");
+      return new_of_[old] =
+                 add_reshape(phased->second.tensor, view, tensor.is_output ? tensor.name : view, tensor.shape);
     }
     check(tensor.constant.has_value(), "an operand is not there yet");
     return new_of_[old] = builder_.add_constant(tensor.name, *tensor.constant);
