@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/number_text.h"
 #include "core/operators.h"
 
 namespace stowage {
@@ -21,7 +22,22 @@ struct Phasing {
   Ints strides;
   Ints offsets;  ///< what is padded in front
   Ints taps;     ///< of each phase
-  Ints extents;  ///< output elements of each phase
+  Ints outputs;  ///< output extents
+  Ints extents;  ///< output elements of each phase; of all phases there may be more than are wanted
+
+  [[nodiscard]] bool is_whole(std::size_t d) const { return extents[d] * strides[d] == outputs[d]; }
+  [[nodiscard]] bool has_places_of(const Phasing& other) const {
+    return strides == other.strides && outputs == other.outputs;
+  }
+  /// The shape of a result; `beside`: with phases beside the elements, else merged with them.
+  [[nodiscard]] Shape result_shape(const Shape& shape, bool beside) const {
+    Shape result(shape.begin(), shape.begin() + 2);
+    for (std::size_t d = 0; d < strides.size(); ++d) {
+      result.push_back(beside ? extents[d] : extents[d] * strides[d]);
+      if (beside) result.push_back(strides[d]);
+    }
+    return result;
+  }
 };
 
 Ints strides_of(const Operator& op, std::size_t dimensions) {
@@ -41,25 +57,6 @@ Ints pads_in_front(const Graph& graph, OpId id, const Ints& strides) {
   return pads;
 }
 
-/// Why a ConvTranspose of a stride is not computed by phases.
-Decision may_be_phased(const Graph& graph, const Operator& op) {
-  const GraphTensor& weights = graph.tensor(*op.inputs[1]);
-  const Shape& shape = graph.tensor(op.first_output()).shape;
-  const Ints strides = strides_of(op, shape.size() - 2);
-  if (!weights.constant) return Decision::refuse("constant-weights", fmt::format("{} is not constant", weights.name));
-  for (const std::int64_t dilation : ints_attribute(op.attributes, "dilations", {})) {
-    if (dilation == 1) continue;
-    return Decision::refuse("adjacent-taps", fmt::format("its taps are {} elements apart", dilation));
-  }
-  for (std::size_t d = 0; d < strides.size(); ++d) {
-    if (shape[2 + d] % strides[d] == 0) continue;
-    return Decision::refuse(
-        "whole-phases", fmt::format("{} elements of dimension {} are no whole number of strides of {}", shape[2 + d],
-                                    2 + d, strides[d]));
-  }
-  return Decision::allow();
-}
-
 Phasing phasing_of(const Graph& graph, OpId id) {
   const Operator& op = graph.op(id);
   const Shape& kernel = graph.tensor(*op.inputs[1]).shape;
@@ -69,9 +66,36 @@ Phasing phasing_of(const Graph& graph, OpId id) {
   phasing.offsets = pads_in_front(graph, id, phasing.strides);
   for (std::size_t d = 0; d < phasing.strides.size(); ++d) {
     phasing.taps.push_back((kernel[2 + d] + phasing.strides[d] - 1) / phasing.strides[d]);
-    phasing.extents.push_back(shape[2 + d] / phasing.strides[d]);
+    phasing.outputs.push_back(shape[2 + d]);
+    phasing.extents.push_back((shape[2 + d] + phasing.strides[d] - 1) / phasing.strides[d]);
   }
   return phasing;
+}
+
+/// Weights may become so many times as large: kernels much smaller than their strides are nearly all zeros by phases,
+/// which have to be moved. (1 x 1 with stride 2, four times as large, gains five times by phases.)
+constexpr std::int64_t largest_growth = 16;
+
+/// Why a ConvTranspose of a stride is not computed by phases.
+Decision may_be_phased(const Graph& graph, OpId id) {
+  const Operator& op = graph.op(id);
+  const GraphTensor& weights = graph.tensor(*op.inputs[1]);
+  if (!weights.constant) return Decision::refuse("constant-weights", fmt::format("{} is not constant", weights.name));
+  for (const std::int64_t dilation : ints_attribute(op.attributes, "dilations", {})) {
+    if (dilation == 1) continue;
+    return Decision::refuse("adjacent-taps", fmt::format("its taps are {} elements apart", dilation));
+  }
+  const Phasing phasing = phasing_of(graph, id);
+  std::int64_t with_zeros = 1;
+  std::int64_t of_kernel = 1;
+  for (std::size_t d = 0; d < phasing.strides.size(); ++d) {
+    with_zeros *= phasing.taps[d] * phasing.strides[d];
+    of_kernel *= weights.shape[2 + d];
+    if (with_zeros <= largest_growth * of_kernel) continue;
+    return Decision::refuse(
+        "few-zeros", fmt::format("{} would become {} taps, all others zeros", counted(of_kernel, "tap"), with_zeros));
+  }
+  return Decision::allow();
 }
 
 /// From [C, M/group, kernel…] to [M, phases…, C/group, taps…]: taps of a phase in the order in which the input lies.
@@ -120,7 +144,7 @@ std::optional<Shape> phased_shape(const Shape& shape, const Phasing& phasing) {
       continue;
     }
     const std::size_t d = dimension - 2;
-    const bool whole = shape[k] == phasing.extents[d] * phasing.strides[d];
+    const bool whole = shape[k] == phasing.outputs[d] && phasing.is_whole(d);
     if (!whole && shape[k] != 1) return std::nullopt;
     phased.push_back(whole ? phasing.extents[d] : 1);
     phased.push_back(whole ? phasing.strides[d] : 1);
@@ -180,7 +204,7 @@ class PhasedGraph {
     if (op.kind == "ConvTranspose") {
       const Ints strides = strides_of(op, graph_.tensor(op.first_output()).shape.size() - 2);
       if (std::any_of(strides.begin(), strides.end(), [](std::int64_t stride) { return stride > 1; })) {
-        const Decision decision = may_be_phased(graph_, op);
+        const Decision decision = may_be_phased(graph_, id);
         if (decision) return add_phases(id);
         trace_.add(op.name, FoldingRefused{"", decision});
       }
@@ -219,7 +243,8 @@ class PhasedGraph {
     const Phasing phasing = phased_.at(leader).phasing;
     if (graph_.tensor(op.first_output()).shape != graph_.tensor(leader).shape) return false;
     for (const auto& input : op.inputs) {
-      if (input && !phased_shape(graph_.tensor(*input).shape, phasing)) return false;
+      if (!input || has_places_of(*input, phasing)) continue;
+      if (!phased_shape(graph_.tensor(*input).shape, phasing)) return false;
     }
     std::vector<std::optional<TensorId>> operands;
     for (const auto& input : op.inputs) {
@@ -235,9 +260,14 @@ class PhasedGraph {
     return phased_.contains(old) && !new_of_.contains(old) && tensor.consumers.size() == 1 && !tensor.is_output;
   }
 
-  TensorId phased_operand(TensorId old, const Phasing& phasing) {
+  /// Whether a tensor is there by the same phases.
+  [[nodiscard]] bool has_places_of(TensorId old, const Phasing& phasing) const {
     const auto phased = phased_.find(old);
-    if (phased != phased_.end() && phased->second.phasing.strides == phasing.strides) return phased->second.tensor;
+    return phased != phased_.end() && phased->second.phasing.has_places_of(phasing);
+  }
+
+  TensorId phased_operand(TensorId old, const Phasing& phasing) {
+    if (has_places_of(old, phasing)) return phased_.at(old).tensor;
     const GraphTensor& tensor = graph_.tensor(old);
     const Shape shape = phased_shape(tensor.shape, phasing).value();
     if (element_count(tensor.shape) == 1) return operand(old);  // also the bounds of a Clip
@@ -255,7 +285,7 @@ class PhasedGraph {
     const GraphTensor& tensor = graph_.tensor(old);
     const std::string name = tensor.is_output ? new_name(tensor.name + "_phases") : tensor.name;
     const OpId added = builder_.add_operator(kind, op.name, std::move(attributes), std::move(operands), name,
-                                             tensor.type, phased_shape(tensor.shape, phasing).value(), op.origins);
+                                             tensor.type, phasing.result_shape(tensor.shape, true), op.origins);
     phased_.emplace(old, Phased{builder_.op(added).first_output(), phasing});
   }
 
@@ -282,12 +312,28 @@ class PhasedGraph {
     const GraphTensor& tensor = graph_.tensor(old);
     const auto phased = phased_.find(old);
     if (phased != phased_.end()) {
-      const std::string view = new_name(tensor.name + "_view");
-      return new_of_[old] =
-                 add_reshape(phased->second.tensor, view, tensor.is_output ? tensor.name : view, tensor.shape);
+      return new_of_[old] = add_view(tensor, phased->second);
     }
     check(tensor.constant.has_value(), "an operand is not there yet");
     return new_of_[old] = builder_.add_constant(tensor.name, *tensor.constant);
+  }
+
+  /// A tensor by phases with the dimensions that it had.
+  TensorId add_view(const GraphTensor& tensor, const Phased& phased) {
+    const Shape merged = phased.phasing.result_shape(tensor.shape, false);
+    const std::string view = new_name(tensor.name + "_view");
+    const bool whole = merged == tensor.shape;
+    const TensorId all = add_reshape(phased.tensor, view, tensor.is_output && whole ? tensor.name : view, merged);
+    if (whole) return all;
+    const std::string cut = new_name(tensor.name + "_cut");
+    Attributes ends = {
+        {"axes", Ints{}}, {"starts", Ints(phased.phasing.outputs.size(), 0)}, {"ends", phased.phasing.outputs}};
+    for (std::size_t d = 2; d < merged.size(); ++d) {
+      std::get<Ints>(ends["axes"]).push_back(static_cast<std::int64_t>(d));
+    }
+    const OpId added = builder_.add_operator("Slice", cut, std::move(ends), {all}, tensor.is_output ? tensor.name : cut,
+                                             tensor.type, tensor.shape, {});
+    return builder_.op(added).first_output();
   }
 
   /// A name that neither graph uses.

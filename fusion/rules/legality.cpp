@@ -386,13 +386,14 @@ constexpr LegalityRule rules[] = {
     {"count-include-pad", RuleScope::folding,
      "an average that padding folds into counts padding, or has none of its own", nullptr},
     {"element-type", RuleScope::folding, "weights that something folds into are f32 or f64", nullptr},
+    {"few-zeros", RuleScope::folding,
+     "a transposed convolution that is computed by phases has 16 times as many weights at most, zeros included",
+     nullptr},
     {"finite", RuleScope::folding, "folded parameters are finite numbers", nullptr},
     {"no-bias-operand", RuleScope::folding, "what a shift folds into has an operand for a bias", nullptr},
     {"pad-place", RuleScope::folding, "padding that folds adds elements along dimensions of the window", nullptr},
     {"pad-value", RuleScope::folding, "padding that folds is constant and zero", nullptr},
     {"per-channel", RuleScope::folding, "what folds is one value for each channel", nullptr},
-    {"whole-phases", RuleScope::folding,
-     "the output extents of a transposed convolution that is computed by phases are multiples of its strides", nullptr},
 };
 
 }  // namespace

@@ -46,7 +46,8 @@ TEST_CASE("grouped and transposed convolutions scale the right channels") {
                              {{"group", std::int64_t{3}}, {"strides", Ints{2, 2}}});
   const Folded folded = fold(net.done({net.batch_norm("bn2", up)}));
   CHECK(text_of(folded.graph) == R"(Conv grouped (x, w1_folded, grouped_bias) -> bn1_out from node_grouped node_bn1
-ConvTranspose up (bn1_out, w2_folded, up_bias) -> bn2_out from node_up node_bn2
+ConvTransposePhases up (bn1_out, w2_folded_phases, up_bias) -> bn2_out_phases from node_up node_bn2
+Reshape bn2_out_view (bn2_out_phases) -> bn2_out from
 )");
 }
 

@@ -269,7 +269,11 @@ TEST_CASE("ConvTransposePhases defines itself as a convolution and a move", "[Co
   CHECK(to_text(definition.list) ==
         "input X f32[1,2,4,4]\n"
         "input W f32[3,2,2,2,2,2]\n"
-        "output Y f32[1,3,4,2,4,2]\n");
+        "intermediate phases f32[1,3,2,2,4,4]\n"
+        "output Y f32[1,3,4,2,4,2]\n"
+        "phases: phases[n<1, ff<3, py<2, px<2, yy<4, xx<4] = sum_{rc<2, ry<2, rx<2} "
+        "(X[n, rc, yy + ry + ((py + 1) / 2) - 1, xx + rx else 0] * W[ff, py, px, rc, ry, rx])\n"
+        "side_by_side: Y[n<1, ff<3, yy<4, py<2, xx<4, px<2] = phases[n, ff, py, px, yy, xx]\n");
   CHECK(fusion_kind(definition.list) == FusionKind::anchor);
   CHECK(multiply_adds(definition.list) == 3 * 8 * 8 * 2 * 2 * 2);
 }
@@ -287,5 +291,6 @@ TEST_CASE("ConvTransposePhases refuses what does not fit", "[ConvTransposePhases
         "[bad-attribute] extents or offsets has a -1");
   CHECK(refusal("ConvTransposePhases", {}, {x, counting({2, 2, 4, 2})}) ==
         "[missing-attribute] ConvTransposePhases needs attribute extents");
-  CHECK(refusal("ConvTransposePhases", extents, {counting({4, 5}), counting({2, 2, 4, 2})}) == "");
+  CHECK(refusal("ConvTransposePhases", extents, {counting({4, 5}), counting({2, 2, 4, 2})}) ==
+        "[shape-mismatch] operand X has shape [4,5], 3 to 5 dimensions were wanted");
 }
