@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv and ConvTranspose, of one to three spatial dimensions.
+// Conv, ConvTranspose and the phases of a ConvTranspose, of one to three spatial dimensions.
 #include <algorithm>
 #include <optional>
 
@@ -13,14 +13,14 @@ namespace {
 
 Shape tail(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
 
-/// Checks what both directions share; returns the number of groups.
-std::int64_t check_convolution(const Definer& d) {
+/// Checks what all kinds share; returns the number of groups. Weights have `more` dimensions than the input.
+std::int64_t check_convolution(const Definer& d, int more = 0) {
   const StageTensorId x = d.operand(0);
   const StageTensorId w = d.operand(1);
   d.require_floats({x});
   d.require_same_type(d.operands());
   d.require_rank(x, 3, 5);
-  d.require_rank(w, d.rank(x), d.rank(x));
+  d.require_rank(w, d.rank(x) + more, d.rank(x) + more);
   const std::int64_t groups = int_attribute(d.attributes(), "group", 1);
   if (groups < 1) d.refuse("bad-attribute", fmt::format("attribute group is {}", groups), "give a group of at least 1");
   return groups;
@@ -194,6 +194,108 @@ OperatorDefinition conv_transpose(Definer& d) {
   return d.done();
 }
 
+/// One spatial dimension of a transposed convolution by phases.
+struct PhasedDimension {
+  std::int64_t in = 0;
+  std::int64_t phases = 1;  ///< the stride of the transposed convolution
+  std::int64_t taps = 1;    ///< of each phase
+  std::int64_t extent = 0;  ///< output elements of each phase
+  std::int64_t offset = 0;  ///< what a ConvTranspose pads before the dimension
+
+  /// The input element that the last tap of a phase meets at output element `at` of it.
+  [[nodiscard]] IndexExpr last_met(const IndexExpr& at, const IndexExpr& phase) const {
+    return at + offset / phases + (offset % phases == 0 ? IndexExpr(0) : floor_div(phase + offset % phases, phases));
+  }
+  [[nodiscard]] bool clips() const {
+    return offset / phases < taps - 1 || extent - 1 + (offset + phases - 1) / phases >= in;
+  }
+};
+
+std::vector<PhasedDimension> phased_dimensions(const Definer& d, const Shape& in, const Shape& weights) {
+  const std::size_t count = in.size() - 2;
+  const auto extents = ints_attribute(d.attributes(), "extents", {});
+  const auto offsets = ints_attribute(d.attributes(), "offsets", std::vector<std::int64_t>(count, 0));
+  if (extents.size() != count || offsets.size() != count) {
+    d.refuse("bad-attribute", fmt::format("extents or offsets does not have {} numbers", count));
+  }
+  std::vector<PhasedDimension> dimensions;
+  for (std::size_t k = 0; k < count; ++k) {
+    const PhasedDimension dimension{in[2 + k], weights[1 + k], weights[2 + count + k], extents[k], offsets[k]};
+    if (dimension.phases < 1 || dimension.taps < 1) {
+      d.refuse("shape-mismatch", fmt::format("weights {} without phases or taps", to_text(weights)));
+    }
+    constexpr std::int64_t largest = std::int64_t{1} << 31;
+    if (dimension.extent < 0 || dimension.offset < 0 || dimension.extent > largest || dimension.offset > largest) {
+      d.refuse("bad-attribute", fmt::format("extents or offsets has a {}", std::min(extents[k], offsets[k])),
+               fmt::format("give numbers from 0 to {}", largest));
+    }
+    dimensions.push_back(dimension);
+  }
+  return dimensions;
+}
+
+std::string phase_axis_name(std::size_t dimension, std::size_t dimensions) {
+  static constexpr const char* names[] = {"pd", "py", "px"};
+  return names[3 - dimensions + dimension];
+}
+
+/// Output element s*q + p of a ConvTranspose of stride s is element q of its phase p. All elements of a phase meet the
+/// same taps, at consecutive elements of the input: a convolution of stride 1. The second stage puts the phases of each
+/// dimension side by side, so that the output lies in memory as that of the ConvTranspose.
+OperatorDefinition conv_transpose_phases(Definer& d) {
+  const StageTensorId x = d.operand(0);
+  const StageTensorId w = d.operand(1);
+  const std::int64_t groups = check_convolution(d, std::max(1, d.rank(x)) - 2);
+  const Shape in = d.shape(x);
+  const Shape weights = d.shape(w);
+  const auto dimensions = phased_dimensions(d, in, weights);
+  const std::size_t count = dimensions.size();
+  const std::int64_t features = weights[0];
+  const std::int64_t channels = weights[1 + count];  // of one group
+  if (in[1] % groups != 0 || in[1] / groups != channels || features % groups != 0) {
+    d.refuse("shape-mismatch", fmt::format("input {} and weights {} do not fit {}", to_text(in), to_text(weights),
+                                           counted(groups, "group")));
+  }
+
+  StageDraft sums(d, "phases");
+  const IndexExpr n = sums.axis("n", in[0]);
+  const IndexExpr ff = sums.axis("ff", features);
+  std::vector<IndexExpr> w_at = {ff};
+  for (std::size_t k = 0; k < count; ++k) {
+    w_at.push_back(sums.axis(phase_axis_name(k, count), dimensions[k].phases));
+  }
+  std::vector<IndexExpr> out;
+  for (std::size_t k = 0; k < count; ++k) {
+    out.push_back(sums.axis(spatial_axis_name(k, count), dimensions[k].extent));
+  }
+  const IndexExpr rc = sums.reduction_axis("rc", channels);
+  const IndexExpr group = groups == 1 ? IndexExpr(0) : floor_div(ff, std::max<std::int64_t>(1, features / groups));
+  std::vector<IndexExpr> x_at = {n, groups > 1 && channels == 1 ? group : group * channels + rc};
+  w_at.push_back(rc);
+  bool clips = false;
+  for (std::size_t k = 0; k < count; ++k) {
+    const IndexExpr r = sums.reduction_axis(window_axis_name(k, count), dimensions[k].taps);
+    x_at.push_back(dimensions[k].last_met(out[k], w_at[1 + k]) + r - (dimensions[k].taps - 1));
+    w_at.push_back(r);
+    clips = clips || dimensions[k].clips();
+  }
+  const ScalarExpr input = sums.read(x, std::move(x_at), clips ? std::optional(0.0) : std::nullopt);
+  const ScalarExpr weight = sums.read(w, std::move(w_at));
+  const StageTensorId phases =
+      sums.intermediate("phases", Reduction::sum, input * weight, with_bias(d, sums, ff, features));
+
+  StageDraft stage(d, "side_by_side");
+  std::vector<IndexExpr> at = {stage.axis("n", in[0]), stage.axis("ff", features)};
+  std::vector<IndexExpr> at_in_phase;
+  for (std::size_t k = 0; k < count; ++k) {
+    at_in_phase.push_back(stage.axis(spatial_axis_name(k, count), dimensions[k].extent));
+    at.push_back(stage.axis(phase_axis_name(k, count), dimensions[k].phases));
+  }
+  at.insert(at.end(), at_in_phase.begin(), at_in_phase.end());
+  stage.output(stage.read(phases, std::move(at)));
+  return d.done();
+}
+
 }  // namespace
 
 std::vector<OperatorRow> convolution_rows() {
@@ -215,7 +317,17 @@ std::vector<OperatorRow> convolution_rows() {
   transposed.attributes.push_back({"output_padding", "ints", false, "elements added behind the output, default 0"});
   transposed.attributes.push_back(
       {"output_shape", "ints", false, "spatial extents of the output; pads follow from it"});
-  return {forward, transposed};
+  const OperatorRow phases{
+      "ConvTransposePhases",
+      "ConvTranspose of a stride, whose weights are sorted by the phases that the stride makes of its outputs; batch, "
+      "features, then elements and phases of each spatial dimension",
+      {"X", "W", "B"},
+      2,
+      {{"extents", "ints", true, "output elements of each phase per spatial dimension"},
+       {"offsets", "ints", false, "what the ConvTranspose pads before every spatial dimension, default 0"},
+       group},
+      guarded<conv_transpose_phases>};
+  return {forward, transposed, phases};
 }
 
 }  // namespace stowage::operators

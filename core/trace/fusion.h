@@ -16,8 +16,8 @@ namespace stowage {
 
 /// An operator that went into its neighbour's parameters or attributes.
 struct OperatorFolded {
-  enum class What : std::uint8_t { transposed, pad, scale } what = What::scale;
-  std::string absorbed;  ///< not of `transposed`
+  enum class What : std::uint8_t { transposed, pad, scale, phases } what = What::scale;
+  std::string absorbed;  ///< not of `transposed` and `phases`
   std::string into;
 };
 

@@ -20,6 +20,7 @@ TraceHeading heading(const OperatorFolded& folded) {
     case OperatorFolded::What::transposed: return {"intrinsic", "pre-transposed", accepted};
     case OperatorFolded::What::pad: return {"intrinsic", "folded-pad", accepted};
     case OperatorFolded::What::scale: return {"intrinsic", "folded-scale", accepted};
+    case OperatorFolded::What::phases: return {"intrinsic", "by-phases", accepted};
   }
   fail_check("unknown kind of folding");
 }

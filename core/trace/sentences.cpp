@@ -31,6 +31,8 @@ std::string say(const OperatorFolded& folded, const GroupNames&) {
     case OperatorFolded::What::pad: return fmt::format("{} goes into the pads of {}", folded.absorbed, folded.into);
     case OperatorFolded::What::scale:
       return fmt::format("{} goes into the parameters of {}", folded.absorbed, folded.into);
+    case OperatorFolded::What::phases:
+      return "it is computed by phases: outputs that meet the same taps are a convolution of stride 1";
   }
   fail_check("unknown kind of folding");
 }

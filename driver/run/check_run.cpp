@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 
 #include <fmt/format.h>
@@ -49,14 +50,62 @@ ValueError compare_integers(const Tensor& value, const Tensor& reference) {
   return error;
 }
 
-/// The tensors of the same name, type and shape in another graph with the same inputs; nothing unless all are there.
+/// A tensor, and those that hold its elements under other dimensions, nearest first: what a Reshape or a Slice makes of
+/// it, or it of.
+std::vector<TensorId> with_same_elements(const Graph& graph, TensorId id) {
+  std::vector<TensorId> same;
+  const auto add = [&](TensorId more) {
+    if (std::find(same.begin(), same.end(), more) == same.end()) same.push_back(more);
+  };
+  const auto moves = [&](OpId op) { return graph.op(op).kind == "Reshape" || graph.op(op).kind == "Slice"; };
+  constexpr std::size_t most = 4;  // a transposed convolution by phases is reshaped and cut
+  add(id);
+  for (std::size_t i = 0; i < same.size() && i < most; ++i) {
+    const GraphTensor& tensor = graph.tensor(same[i]);
+    if (tensor.producer && moves(*tensor.producer)) add(*graph.op(*tensor.producer).inputs.front());
+    for (const OpId reader : tensor.consumers) {
+      if (moves(reader)) add(graph.op(reader).first_output());
+    }
+  }
+  return same;
+}
+
+/// The dimensions of a value in which the reference's value of shape `to` lies in front: its own, or, of a transposed
+/// convolution by phases, with each spatial dimension merged with its phases. Nothing where there are none.
+std::optional<Shape> dimensions_around(const Shape& from, const Shape& to) {
+  if (element_count(from) == element_count(to)) return to;
+  Shape around = from;
+  if (to.size() > 2 && from.size() == 2 * to.size() - 2) {
+    around.resize(2);
+    for (std::size_t d = 2; d < from.size(); d += 2) around.push_back(from[d] * from[d + 1]);
+  }
+  if (around.size() != to.size() || !std::equal(to.begin(), to.end(), around.begin(), std::less_equal<>())) return {};
+  return around;
+}
+
+/// A value with the reference's dimensions.
+Tensor as_in_reference(const Tensor& value, const Shape& shape) {
+  const auto around = dimensions_around(value.shape(), shape);
+  check(around.has_value(), "values of different tensors compared");
+  Tensor cut = value.reshaped(*around);
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] != cut.shape()[d]) cut = part_of(cut, d, 0, shape[d]);
+  }
+  return cut;
+}
+
+/// The tensors of the same name and type in another graph with the same inputs; nothing unless all are there. They may
+/// have other dimensions.
 std::optional<std::vector<TensorId>> same_tensors(const Graph& graph, const Graph& other,
                                                   const std::vector<TensorId>& tensors) {
   const auto counterpart = [&](TensorId id) -> std::optional<TensorId> {
     const GraphTensor& tensor = graph.tensor(id);
-    const auto found = other.find_tensor(tensor.name);
-    if (!found || other.tensor(*found).type != tensor.type || other.tensor(*found).shape != tensor.shape) return {};
-    return found;
+    for (const TensorId same : with_same_elements(graph, id)) {
+      const auto found = other.find_tensor(graph.tensor(same).name);
+      if (!found || other.tensor(*found).type != tensor.type) continue;
+      if (dimensions_around(tensor.shape, other.tensor(*found).shape)) return found;
+    }
+    return {};
   };
   std::vector<TensorId> result;
   for (const TensorId id : tensors) {
@@ -227,10 +276,11 @@ Result<CheckResult> run_and_check(const Compilation& compilation, std::span<cons
     const auto index = static_cast<std::size_t>(step);
     const FusedOperator& group = program.steps[index].group;
     const std::vector<TensorId> results = results_of(group);
-    const std::vector<Tensor> values = values_of_results(group, stored, graph);
+    std::vector<Tensor> values = values_of_results(group, stored, graph);
     for (std::size_t r = 0; r < results.size(); ++r) {
       const std::size_t at = first_of_step[index] + r;
       Tensor& wanted_value = (*reference)[at];
+      values[r] = as_in_reference(values[r], wanted_value.shape());
       ValueError error = compare_values(values[r], wanted_value, group_tolerance);
       error.amplified = !error.agrees && emulated_values.lead_to(of_reference[at], values[r]);
       result.groups.push_back(named(std::move(error), graph, results[r], group.name));

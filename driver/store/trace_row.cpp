@@ -262,7 +262,7 @@ constexpr std::array<std::string_view, sizeof...(Names)> list(Names... names) {
 using namespace std::string_view_literals;
 
 constexpr auto values_of(Of<TraceOutcome>) { return list("step"sv, "accepted"sv, "refused"sv); }
-constexpr auto values_of(Of<OperatorFolded::What>) { return list("transposed"sv, "pad"sv, "scale"sv); }
+constexpr auto values_of(Of<OperatorFolded::What>) { return list("transposed"sv, "pad"sv, "scale"sv, "phases"sv); }
 constexpr auto values_of(Of<ViewStored::Rule>) { return list("concat"sv, "slice"sv, "reshape"sv); }
 constexpr auto values_of(Of<ViewStored::How>) { return list("written"sv, "beside"sv, "boxed"sv, "all"sv); }
 constexpr auto values_of(Of<SplitBy>) { return list("published"sv, "schedule"sv, "search"sv, "alignment"sv); }

@@ -10,6 +10,7 @@
 #include "core/operators.h"
 #include "fusion/facts/parameters.h"
 #include "fusion/fold/pad_folding.h"
+#include "fusion/fold/transposed_phases.h"
 
 namespace stowage {
 namespace {
@@ -166,9 +167,9 @@ class FoldingPlan {
 };
 
 /// Builds the new graph.
-class Rebuilder {
+class FoldedGraph {
  public:
-  Rebuilder(const Graph& graph, const FoldingPlan& plan) : graph_(graph), plan_(plan), builder_(graph.name()) {}
+  FoldedGraph(const Graph& graph, const FoldingPlan& plan) : graph_(graph), plan_(plan), builder_(graph.name()) {}
 
   Graph run() {
     for (const TensorId input : graph_.inputs()) {
@@ -309,7 +310,7 @@ class Rebuilder {
 
 Graph fold_intrinsics(const Graph& graph, TraceSink trace) {
   const FoldingPlan plan(graph, trace);
-  return Rebuilder(graph, plan).run();
+  return compute_by_phases(FoldedGraph(graph, plan).run(), trace);
 }
 
 }  // namespace stowage

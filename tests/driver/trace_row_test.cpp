@@ -35,6 +35,7 @@ std::vector<TraceEvent> examples() {
       OperatorFolded{OperatorFolded::What::transposed, "", "fc"},
       OperatorFolded{OperatorFolded::What::pad, "pad", "conv"},
       OperatorFolded{OperatorFolded::What::scale, "bn", "conv"},
+      OperatorFolded{OperatorFolded::What::phases, "", "up"},
       FoldingRefused{"conv", Decision::refuse("inner-use", "t is an output", "less outputs")},
       FoldingRefused{"", Decision::refuse("finite", "it is not finite")},
       ViewStored{ViewStored::Rule::concat, ViewStored::How::written, "joined", std::nullopt, ""},

@@ -5,58 +5,12 @@
 #include <catch2/catch.hpp>
 
 #include "fusion/facts/parameters.h"
-#include "tests/fusion/net.h"
-#include "tests/fusion/run_graph.h"
+#include "tests/fusion/folded.h"
 
 using namespace stowage;
 using namespace stowage::testing;
 
 namespace {
-
-struct Folded {
-  Graph graph;
-  std::string records;
-};
-
-/// Folds, and compares every network output with the graph as it was.
-Folded fold(const Graph& graph) {
-  Trace trace;
-  Folded folded{fold_intrinsics(graph, TraceSink(&trace)), {}};
-  for (const TraceRecord& record : trace.records) {
-    const TraceHeading at = heading_of(record);
-    CHECK(at.algorithm == "intrinsic");
-    folded.records += std::string(at.outcome == TraceOutcome::accepted ? "+ " : "- ") + record.subject + " [" +
-                      at.place + "] " + sentence(record) + "\n";
-  }
-  CHECK(verify(folded.graph) == std::nullopt);
-  Net random("values", 7);
-  Values values;
-  for (const TensorId input : graph.inputs()) {
-    values[graph.tensor(input).name] = random.random_tensor(graph.tensor(input).shape);
-  }
-  const Values expected = run_operators(graph, values);
-  const Values actual = run_operators(folded.graph, values);
-  REQUIRE(folded.graph.outputs().size() == graph.outputs().size());
-  for (const TensorId output : graph.outputs()) {
-    const std::string& name = graph.tensor(output).name;
-    INFO("output " << name);
-    CHECK(relative_difference(actual.at(name), expected.at(name)) < 1e-6);
-  }
-  return folded;
-}
-
-/// "Conv conv (x, w) -> out from node_conv node_bn", one operator a line.
-std::string text_of(const Graph& graph) {
-  std::string text;
-  for (const Operator& op : graph.operators()) {
-    std::string operands;
-    for (const auto& input : op.inputs) operands += (operands.empty() ? "" : ", ") + graph.tensor(*input).name;
-    text += op.kind + " " + op.name + " (" + operands + ") -> " + graph.tensor(op.first_output()).name + " from";
-    for (const std::string& origin : op.origins) text += " " + origin;
-    text += "\n";
-  }
-  return text;
-}
 
 using Ints = std::vector<std::int64_t>;
 
@@ -92,7 +46,8 @@ TEST_CASE("grouped and transposed convolutions scale the right channels") {
                              {{"group", std::int64_t{3}}, {"strides", Ints{2, 2}}});
   const Folded folded = fold(net.done({net.batch_norm("bn2", up)}));
   CHECK(text_of(folded.graph) == R"(Conv grouped (x, w1_folded, grouped_bias) -> bn1_out from node_grouped node_bn1
-ConvTranspose up (bn1_out, w2_folded, up_bias) -> bn2_out from node_up node_bn2
+ConvTransposePhases up (bn1_out, w2_folded_phases, up_bias) -> bn2_out_phases from node_up node_bn2
+Reshape bn2_out_view (bn2_out_phases) -> bn2_out from
 )");
 }
 

@@ -249,3 +249,48 @@ TEST_CASE("ConvTranspose multiplies as often as the convolution whose gradient i
         "W[rc, ff, 2*ry + ((yy + 1) % 2), 2*rx + ((xx + 1) % 2)])\n");
   CHECK(multiply_adds(definition.list) == (8 * 4 * 4) * (4 * 4) * 3);
 }
+
+TEST_CASE("ConvTransposePhases puts elements of phases side by side", "[ConvTransposePhases]") {
+  const Tensor x = floats({1, 1, 2}, {1, 10});
+  // Taps 1 2 3 of stride 2: phase 0 has 3 and 1, phase 1 has 2. So ConvTranspose gives 1 2 13 20 30 and, padded, 0.
+  const Tensor w = floats({1, 2, 1, 2}, {3, 1, 0, 2});
+  check_floats(run("ConvTransposePhases", {{"extents", Ints{3}}}, {x, w}), {1, 1, 3, 2}, {1, 2, 13, 20, 30, 0});
+  // One element cut off in front, the phases are the others: 2 13 20 30.
+  const Tensor cut = floats({1, 2, 1, 2}, {0, 2, 3, 1});
+  check_floats(run("ConvTransposePhases", {{"extents", Ints{2}}, {"offsets", Ints{1}}}, {x, cut}), {1, 1, 2, 2},
+               {2, 13, 20, 30});
+  check_floats(run("ConvTransposePhases", {{"extents", Ints{2}}, {"offsets", Ints{1}}}, {x, cut, floats({1}, {100})}),
+               {1, 1, 2, 2}, {102, 113, 120, 130});
+}
+
+TEST_CASE("ConvTransposePhases defines itself as a convolution and a move", "[ConvTransposePhases]") {
+  const auto definition = define("ConvTransposePhases", {{"extents", Ints{4, 4}}, {"offsets", Ints{1, 2}}},
+                                 {counting({1, 2, 4, 4}), counting({3, 2, 2, 2, 2, 2})});
+  CHECK(to_text(definition.list) ==
+        "input X f32[1,2,4,4]\n"
+        "input W f32[3,2,2,2,2,2]\n"
+        "intermediate phases f32[1,3,2,2,4,4]\n"
+        "output Y f32[1,3,4,2,4,2]\n"
+        "phases: phases[n<1, ff<3, py<2, px<2, yy<4, xx<4] = sum_{rc<2, ry<2, rx<2} "
+        "(X[n, rc, yy + ry + ((py + 1) / 2) - 1, xx + rx else 0] * W[ff, py, px, rc, ry, rx])\n"
+        "side_by_side: Y[n<1, ff<3, yy<4, py<2, xx<4, px<2] = phases[n, ff, py, px, yy, xx]\n");
+  CHECK(fusion_kind(definition.list) == FusionKind::anchor);
+  CHECK(multiply_adds(definition.list) == 3 * 8 * 8 * 2 * 2 * 2);
+}
+
+TEST_CASE("ConvTransposePhases refuses what does not fit", "[ConvTransposePhases]") {
+  const Tensor x = counting({1, 4, 5});
+  const Attributes extents = {{"extents", Ints{5}}};
+  CHECK(refusal("ConvTransposePhases", extents, {x, counting({2, 2, 3, 2})}) ==
+        "[shape-mismatch] input [1,4,5] and weights [2,2,3,2] do not fit 1 group");
+  CHECK(refusal("ConvTransposePhases", extents, {x, counting({2, 0, 4, 2})}) ==
+        "[shape-mismatch] weights [2,0,4,2] without phases or taps");
+  CHECK(refusal("ConvTransposePhases", {{"extents", Ints{5, 5}}}, {x, counting({2, 2, 4, 2})}) ==
+        "[bad-attribute] extents or offsets does not have 1 numbers");
+  CHECK(refusal("ConvTransposePhases", {{"extents", Ints{-1}}}, {x, counting({2, 2, 4, 2})}) ==
+        "[bad-attribute] extents or offsets has a -1");
+  CHECK(refusal("ConvTransposePhases", {}, {x, counting({2, 2, 4, 2})}) ==
+        "[missing-attribute] ConvTransposePhases needs attribute extents");
+  CHECK(refusal("ConvTransposePhases", extents, {counting({4, 5}), counting({2, 2, 4, 2})}) ==
+        "[shape-mismatch] operand X has shape [4,5], 3 to 5 dimensions were wanted");
+}
