@@ -48,10 +48,10 @@ ResultRow row_of(const StoredResult& stored) {
   row.summary = stored.result.summary;
   row.version = stored.version;
   std::string swept;
-  for (const SweptValue& value : stored.job.swept) swept += fmt::format("{} = {}\n", value.key, value.toml);
-  row.given = {{"network", stored.job.network},        {"target", stored.job.request->target},
-               {"fusion", stored.job.request->fusion}, {"planner", stored.job.request->planner},
-               {"cost", stored.job.request->cost},     {"sweep", swept},
+  for (const SweptValue& value : stored.job.swept.values()) swept += fmt::format("{} = {}\n", value.key, value.toml);
+  const CompileRequest& request = stored.job.keys->request;
+  row.given = {{"network", stored.job.keys->network}, {"target", request.target}, {"fusion", request.fusion},
+               {"planner", request.planner},          {"cost", request.cost},     {"sweep", swept},
                {"model_hash", stored.model_hash}};
   if (const auto& totals = stored.result.totals) {
     row.numbers = {totals->groups,         totals->cycles,      totals->dma_bytes,

@@ -85,8 +85,9 @@ bool may_write_junit(const std::string& junit, bool replace, const fs::path& fol
 }
 
 std::string junit_text(const BatchOutcome& outcome) {
-  std::vector<JobResult> results = outcome.results;
+  std::vector<JobResult> results(outcome.jobs.size());
   for (std::size_t i = 0; i < results.size(); ++i) {
+    results[i].name = outcome.jobs[i].name;
     if (const std::string line = outcome.line(i); !line.empty()) results[i] = result_of(line).result;
   }
   return junit_xml(fs::path(outcome.file).stem().string(), results,
@@ -94,10 +95,9 @@ std::string junit_text(const BatchOutcome& outcome) {
 }
 
 /// Beside a baseline a job that failed there too is no failure: whoever compares knows of it, and waits for others.
-int batch_exit_code(const std::vector<JobResult>& results, const std::optional<Comparison>& comparison,
-                    bool is_stopped) {
+int batch_exit_code(const std::vector<JobEnd>& results, const std::optional<Comparison>& comparison, bool is_stopped) {
   const auto any = [&](JobState state) {
-    return std::any_of(results.begin(), results.end(), [&](const JobResult& r) { return r.state == state; });
+    return std::any_of(results.begin(), results.end(), [&](const JobEnd& r) { return r.state == state; });
   };
   if (any(JobState::fault)) return exit_fault;
   if (is_stopped) return exit_interrupted;
