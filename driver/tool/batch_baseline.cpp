@@ -2,7 +2,6 @@
 #include "driver/tool/batch_baseline.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "driver/batch/journal.h"
 #include "driver/batch/junit.h"
@@ -64,16 +63,12 @@ std::optional<Comparison> comparison_with(const std::optional<Baseline>& baselin
                                           Diagnostics& diagnostics) {
   if (!baseline) return std::nullopt;
   const std::string file = (outcome.folder / results_name).string();
-  std::vector<ResultRow> rows;
-  bool all_read = true;
   // One by one: all lines together take more room than their rows.
-  results_lines(view_of(outcome), [&](std::string_view line) {
-    auto row = parse_results(line, file, diagnostics);
-    all_read = all_read && row;
-    if (row) std::move(row->begin(), row->end(), std::back_inserter(rows));
-  });
-  if (!all_read) return std::nullopt;
-  Comparison comparison = compared(*baseline, rows, names, tolerance);
+  ResultReader reader(file, diagnostics);
+  results_lines(view_of(outcome), [&](std::string_view line) { reader.take(line.substr(0, line.size() - 1)); });
+  const auto rows = std::move(reader).rows();
+  if (!rows) return std::nullopt;
+  Comparison comparison = compared(*baseline, *rows, names, tolerance);
   add_plan_verdicts(comparison, plan_folder, threads, context.backends, context.interrupt.token());
   return comparison;
 }
