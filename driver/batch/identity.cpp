@@ -72,7 +72,7 @@ Json described(const Job& job, FileHashes& files) {
 
 std::string text_of(Identity identity) { return fmt::format("{}{:016x}", hash_kind, identity.hash); }
 
-Identity identity_of(std::string_view text) {
+Identity parse_identity(std::string_view text) {
   Identity identity;
   if (text.starts_with(hash_kind)) {
     std::from_chars(text.data() + hash_kind.size(), text.data() + text.size(), identity.hash, 16);
@@ -88,7 +88,7 @@ Result<std::vector<Identity>> identities_of(const std::vector<Job>& jobs, const 
   for (const Job& job : jobs) {
     const std::string text = dumped(described(job, files));
     if (stop.stop_requested()) return Failed{};
-    identities.push_back(identity_of(hash_of(std::as_bytes(std::span(text)))));
+    identities.push_back(parse_identity(hash_of(std::as_bytes(std::span(text)))));
   }
   return identities;
 }

@@ -20,7 +20,7 @@ struct Identity {
 /// "xxh64:…".
 std::string text_of(Identity identity);
 /// Throws std::invalid_argument of another text.
-Identity identity_of(std::string_view text);
+Identity parse_identity(std::string_view text);
 
 /// Of each job's keys and of the bytes of the files that it reads; one that cannot be read counts as such, for the job
 /// will say so. Nothing when stopped.

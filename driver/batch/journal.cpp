@@ -152,7 +152,7 @@ const std::string* BatchJournal::shared_network(std::string network) {
 void BatchJournal::take_line(std::string_view line, std::size_t begin) {
   const Json json = Json::parse(line);
   if (json.contains("begin")) {
-    JournalEntry entry{json.at("begin").get<std::string>(), identity_of(json.at("identity").get<std::string>()),
+    JournalEntry entry{json.at("begin").get<std::string>(), parse_identity(json.at("identity").get<std::string>()),
                        shared_network(json.value("network", std::string()))};
     doubtful_.erase(entry.job);  // which names the entry that this one replaces
     entries_.add(std::move(entry));

@@ -39,7 +39,7 @@ ResultRow row_of(const StoredResult& stored) {
                              {"model_hash", stored.model_hash}}};
   std::string swept;
   for (const SweptValue& value : stored.job.swept.values()) swept += fmt::format("{} = {}\n", value.key, value.toml);
-  row.swept = identity_of(hash_of(std::as_bytes(std::span(swept))));
+  row.swept = parse_identity(hash_of(std::as_bytes(std::span(swept))));
   if (const auto& totals = stored.result.totals) {
     row.numbers = {totals->groups,         totals->cycles,      totals->dma_bytes,
                    totals->ldm_peak_bytes, stored.memory_bytes, totals->seconds};

@@ -69,7 +69,7 @@ Result<KnownJobs> known_jobs(const std::vector<Job>& jobs, const std::vector<Ide
 std::vector<Identity> identities_in_build(std::vector<Identity> identities) {
   for (Identity& identity : identities) {
     const std::string text = fmt::format("{} {} {}", text_of(identity), stowage_version(), build_id());
-    identity = identity_of(hash_of(std::as_bytes(std::span(text))));
+    identity = parse_identity(hash_of(std::as_bytes(std::span(text))));
   }
   return identities;
 }
