@@ -111,6 +111,7 @@ std::optional<AthreadTables> athread_tables(TomlTable& table) {
 
 void read_athread(AthreadTables& tables, Target& target) {
   const Need required = Need::required;
+  tables.main_memory.read("bytes", target.main_memory.bytes, {1, std::int64_t{1} << 50});
   tables.main_memory.read("line_bytes", target.main_memory.line_bytes, {1, 1 << 20}, required);
   tables.main_memory.finish();
   tables.ldm.read("bytes", target.ldm.bytes, {64, gibibyte}, required);

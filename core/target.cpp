@@ -84,6 +84,7 @@ std::vector<TargetValue> target_values(const Target& target) {
     return values;
   }
   table = "main_memory";
+  if (target.main_memory.bytes > 0) add("bytes", target.main_memory.bytes);
   add("line_bytes", target.main_memory.line_bytes);
   table = "ldm";
   add("bytes", target.ldm.bytes);

@@ -89,6 +89,7 @@ struct Ldm {
 
 /// The space that all cores share, where a program's tensors lie.
 struct MainMemory {
+  std::int64_t bytes = 0;  ///< for the tensors of a program; 0: not said, and never too few
   int line_bytes = 128;
 };
 

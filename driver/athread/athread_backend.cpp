@@ -17,6 +17,7 @@
 #include "driver/json/damage.h"
 #include "driver/json/json.h"
 #include "emitter/athread/emit.h"
+#include "emitter/emulation/emulate.h"
 #include "lowering/model/sharing.h"
 #include "lowering/model/stage_form.h"
 #include "lowering/nest/move_tensors.h"
@@ -114,7 +115,7 @@ Result<Program> AthreadBackend::plan(const FusedGraph& fused, const FixedSchedul
   const Planner* const found = find_planner(planner);
   check(found != nullptr, "a program is planned by a planner that there is not");
   if (!check_schedules(fused, fixed, *found, target, work.diagnostics)) return Failed{};
-  return plan_program(fused, fixed.schedules, *found, target, trace, work.diagnostics, work.stop, work.progress,
+  return plan_program(fused, schedules_of(fixed), *found, target, trace, work.diagnostics, work.stop, work.progress,
                       options.threads, options.choices);
 }
 
@@ -173,15 +174,15 @@ EmittedProgram AthreadBackend::emit(const Program& program, const std::string& s
 /// Sources as they are, or for the sanitizer with bytes between the LDM buffers that belong to none, so that an access
 /// past a buffer is seen. Sources that were changed by hand run as they stand.
 Result<BackendRun> AthreadBackend::run(const Program& program, const EmittedProgram& emitted,
-                                       std::span<const Tensor> inputs, const EmulationOptions& options,
+                                       std::span<const Tensor> inputs, const RunSettings& settings,
                                        const StepObserver& on_output, const WorkContext& work) const {
   const auto run_sources = [&](const Program& run, const EmittedProgram& sources) -> Result<BackendRun> {
-    auto result = emulate(run, sources, inputs, options, on_output, work.diagnostics, work.stop);
+    auto result = emulate(run, sources, inputs, EmulationOptions{settings, {}}, on_output, work.diagnostics, work.stop);
     if (!result) return Failed{};
     std::vector<CountError> counts = compare_counts(run, *result);
     return BackendRun{*std::move(result), std::move(counts)};
   };
-  if (!options.sanitize || options.changed_sources) return run_sources(program, emitted);
+  if (!settings.sanitize || settings.changed_sources) return run_sources(program, emitted);
   const Program zoned = with_red_zones(program);
   return run_sources(zoned, emit_athread(zoned));
 }

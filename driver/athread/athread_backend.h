@@ -32,7 +32,7 @@ class AthreadBackend final : public Backend {
                                   const FusedOperator& group, const Target& target) const override;
   [[nodiscard]] EmittedProgram emit(const Program& program, const std::string& signature) const override;
   [[nodiscard]] Result<BackendRun> run(const Program& program, const EmittedProgram& emitted,
-                                       std::span<const Tensor> inputs, const EmulationOptions& options,
+                                       std::span<const Tensor> inputs, const RunSettings& settings,
                                        const StepObserver& on_output, const WorkContext& work) const override;
   [[nodiscard]] Result<std::vector<SimulatedStep>> simulate(const Program& program, DmaOrder order,
                                                             const WorkContext& work) const override;

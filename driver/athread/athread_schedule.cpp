@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/check.h"
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_model.h"
 #include "lowering/model/sharing.h"
@@ -15,6 +16,15 @@
 namespace stowage {
 
 namespace {
+
+class AthreadSchedule final : public FixedSchedule {
+ public:
+  explicit AthreadSchedule(Schedule schedule) : schedule_(std::move(schedule)) {}
+  [[nodiscard]] const Schedule& schedule() const { return schedule_; }
+
+ private:
+  Schedule schedule_;
+};
 
 constexpr std::int64_t largest_integer = std::numeric_limits<std::int64_t>::max();
 
@@ -203,8 +213,22 @@ void check_names(const Schedule& schedule, const StageList& stages, const Planne
 
 }  // namespace
 
+std::shared_ptr<const FixedSchedule> fixed_schedule(Schedule schedule) {
+  return std::make_shared<const AthreadSchedule>(std::move(schedule));
+}
+
+std::map<std::string, Schedule> schedules_of(const FixedSchedules& fixed) {
+  std::map<std::string, Schedule> schedules;
+  for (const auto& [name, schedule] : fixed.schedules) {
+    const auto* const athread = dynamic_cast<const AthreadSchedule*>(schedule.get());
+    check(athread != nullptr, "a schedule of another family");
+    schedules.emplace(name, athread->schedule());
+  }
+  return schedules;
+}
+
 void read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed) {
-  fixed.schedules[name] = schedule_of(table, name, fixed);
+  fixed.schedules[name] = fixed_schedule(schedule_of(table, name, fixed));
 }
 
 bool check_schedules(const FusedGraph& fused, const FixedSchedules& fixed, const Planner& planner, const Target& target,
@@ -212,7 +236,7 @@ bool check_schedules(const FusedGraph& fused, const FixedSchedules& fixed, const
   Diagnostics own;
   std::vector<std::string> names;
   for (const FusedOperator& group : fused.groups) names.push_back(group.name);
-  for (const auto& [name, schedule] : fixed.schedules) {
+  for (const auto& [name, schedule] : schedules_of(fixed)) {
     const NameCheck check(name, fixed, own);
     const auto group = std::find(names.begin(), names.end(), name);
     if (group == names.end()) {

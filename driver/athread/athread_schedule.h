@@ -15,6 +15,8 @@
 //     folded   = true
 #pragma once
 
+#include <map>
+#include <memory>
 #include <string>
 
 #include "core/toml_reader.h"
@@ -23,6 +25,10 @@
 #include "lowering/model/planner.h"
 
 namespace stowage {
+
+/// Athread's schedule as other families' stand beside it, and those of a file back.
+std::shared_ptr<const FixedSchedule> fixed_schedule(Schedule schedule);
+std::map<std::string, Schedule> schedules_of(const FixedSchedules& fixed);
 
 /// Reads the table of one fused operator. Mistakes of form are reported.
 void read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed);

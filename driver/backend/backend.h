@@ -20,8 +20,8 @@
 #include "driver/backend/simulated_step.h"
 #include "driver/backend/step_timeline.h"
 #include "driver/json/json_forward.h"
-#include "emitter/emulation/emulate.h"
 #include "emitter/sources/emitted_program.h"
+#include "emitter/sources/program_run.h"
 #include "fusion/groups/group_cost.h"
 #include "lowering/program/planned_cost.h"
 #include "lowering/program/program.h"
@@ -98,10 +98,9 @@ class Backend {
   /// empty; what equal programs share does not.
   [[nodiscard]] virtual EmittedProgram emit(const Program& program, const std::string& signature) const = 0;
   /// Runs sources on this host as the machine would run them, counts, and compares with what the plans predict.
-  /// `inputs` by network input; `on_output` is called for every step in order. An option that means
-  /// nothing to the family is left aside.
+  /// `inputs` by network input; `on_output` is called for every step in order.
   [[nodiscard]] virtual Result<BackendRun> run(const Program& program, const EmittedProgram& emitted,
-                                               std::span<const Tensor> inputs, const EmulationOptions& options,
+                                               std::span<const Tensor> inputs, const RunSettings& settings,
                                                const StepObserver& on_output, const WorkContext& work) const = 0;
 
   /// Every step of a program in time, event by event; what launches nothing takes none. A family without a simulator

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/diagnostics.h"
-#include "lowering/model/schedule.h"
 
 namespace stowage {
 
@@ -17,11 +17,17 @@ struct FixedGroup {
   Diagnostic place;                    ///< where it was written; only place and source line count
 };
 
+/// What is fixed of one fused operator's plan; only the family that read it knows what stands in it.
+class FixedSchedule {
+ public:
+  virtual ~FixedSchedule() = default;
+};
+
 /// Groups and schedules that a person fixed, the schedules by fused operator's name, and where each name in them was
 /// written. What is left out the strategy and the planner choose.
 struct FixedSchedules {
   std::vector<FixedGroup> groups;
-  std::map<std::string, Schedule> schedules;  ///< Athread's; no other family takes any yet
+  std::map<std::string, std::shared_ptr<const FixedSchedule>> schedules;  ///< none of them null
   /// By path of names: "matmul", "matmul/buffer/y", "matmul/order", "matmul/dma/A" …; only place and source line count.
   std::map<std::string, Diagnostic> places;
 };

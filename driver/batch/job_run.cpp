@@ -87,9 +87,9 @@ bool run_steps(const Job& job, const JobConditions& conditions, bool replace, co
   }
   const auto inputs = network_inputs(compilation->program.fused.graph, {}, 0, result.diagnostics);
   if (!inputs) return false;
-  EmulationOptions emulation;
-  emulation.workers = share;
-  const auto check = run_and_check(*compilation, inputs->values, emulation, result.diagnostics, stop);
+  RunSettings settings;
+  settings.workers = share;
+  const auto check = run_and_check(*compilation, inputs->values, settings, result.diagnostics, stop);
   if (!check) return false;
   json["check"] = check_json(*check);
   if (check->agrees()) {

@@ -9,7 +9,7 @@
 
 #include "driver/backend/simulated_step.h"
 #include "driver/report/table.h"
-#include "emitter/emulation/emulate.h"
+#include "emitter/sources/program_run.h"
 #include "lowering/program/program.h"
 
 namespace stowage {

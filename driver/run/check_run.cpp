@@ -199,7 +199,7 @@ Result<std::vector<Tensor>> reference_values(const Graph& graph, std::span<const
 }
 
 Result<CheckResult> run_and_check(const Compilation& compilation, std::span<const Tensor> inputs,
-                                  const EmulationOptions& options, Diagnostics& diagnostics, std::stop_token stop,
+                                  const RunSettings& asked, Diagnostics& diagnostics, std::stop_token stop,
                                   const ProgressSink& progress) {
   const Program& program = compilation.program;
   const Graph& graph = program.fused.graph;
@@ -241,8 +241,8 @@ Result<CheckResult> run_and_check(const Compilation& compilation, std::span<cons
     }
     if (progress) progress("emulate", index + 1, program.steps.size());
   };
-  EmulationOptions settings = options;
-  settings.changed_sources = options.changed_sources || !compilation.changed_sources.empty();
+  RunSettings settings = asked;
+  settings.changed_sources = asked.changed_sources || !compilation.changed_sources.empty();
   auto run = backend_of(compilation)
                  .run(program, compilation.emitted, inputs, settings, on_output, {diagnostics, stop, progress});
   if (!run) return Failed{};

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "driver/session/session.h"
-#include "emitter/emulation/emulate.h"
+#include "emitter/sources/program_run.h"
 
 namespace stowage {
 
@@ -59,7 +59,7 @@ inline constexpr double output_tolerance = 1e-3;
 /// The reference runs the network as it was imported, where the compilation has it and every fused operator's output
 /// is a tensor of it, so that folded parameters are checked too.
 Result<CheckResult> run_and_check(const Compilation& compilation, std::span<const Tensor> inputs,
-                                  const EmulationOptions& options, Diagnostics& diagnostics, std::stop_token stop = {},
+                                  const RunSettings& asked, Diagnostics& diagnostics, std::stop_token stop = {},
                                   const ProgressSink& progress = {});
 
 /// One fused operator as a program of its own; its inputs are the network inputs, in the order of FusedOperator::inputs

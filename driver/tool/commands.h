@@ -13,8 +13,8 @@
 
 #include "driver/session/session.h"
 #include "driver/tool/tool_context.h"
-#include "emitter/emulation/emulate.h"
 #include "emitter/pictures/graphviz.h"
+#include "emitter/sources/program_run.h"
 
 namespace stowage {
 

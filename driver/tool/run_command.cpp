@@ -32,8 +32,8 @@ std::string command_of(const RunOptions& options) {
   return line + fmt::format(" --level {} --seed {}", options.level, options.seed);
 }
 
-EmulationOptions emulation_options(const RunOptions& options) {
-  EmulationOptions result;
+RunSettings run_settings(const RunOptions& options) {
+  RunSettings result;
   result.level = options.level == "count"    ? EmulationLevel::count
                  : options.level == "strict" ? EmulationLevel::strict
                                              : EmulationLevel::check;
@@ -269,7 +269,7 @@ int run_command(const RunOptions& options, ToolContext& context) {
   const Graph& graph = compilation->program.fused.graph;
   std::optional<CheckResult> check;
   EmulationResult emulation;
-  EmulationOptions settings = emulation_options(options);
+  RunSettings settings = run_settings(options);
   settings.changed_sources = !compilation->changed_sources.empty();
   {
     ProgressLine progress(context);

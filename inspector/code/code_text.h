@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of a loop nest or of emitted C, coloured, with a gutter and the places they stand for.
+// Lines of a loop nest or of emitted C, coloured, with a gutter and the subjects they stand for.
 #pragma once
 
 #include <QColor>

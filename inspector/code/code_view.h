@@ -28,7 +28,7 @@ void paint_code(QPainter& painter, const CodeText& code, const CodeLayout& layou
                 int last, const Subject& chosen, const Subject& hovered, double width);
 void paint_code_header(QPainter& painter, const CodeText& code, const CodeLayout& layout, const Look& look,
                        double width);
-/// Whether a line is about a place: its statement, or the buffer that is chosen.
+/// Whether a line is about a subject: its statement, or the buffer that is chosen.
 bool is_lit(const CodeLine& line, const Subject& subject);
 
 class CodeView : public QAbstractScrollArea {

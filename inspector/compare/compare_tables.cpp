@@ -328,7 +328,7 @@ std::pair<CodeText, CodeText> compared_nests(const LoadedPlan& baseline, int bas
   };
   mark(nests.first, common.first, QStringLiteral("−"), look.theme().category(1));
   mark(nests.second, common.second, QStringLiteral("+"), look.theme().category(2));
-  for (CodeLine& line : nests.first.lines) line.subject.reset();  // places are the current plan's
+  for (CodeLine& line : nests.first.lines) line.subject.reset();  // subjects are the current plan's
   return nests;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows a Drawing that is made for the width at hand; what is higher scrolls. Shapes with a place can be clicked,
+// Shows a Drawing that is made for the width at hand; what is higher scrolls. Shapes with a subject can be clicked,
 // hovered over, and reached with the arrow keys.
 #pragma once
 

@@ -12,7 +12,7 @@ namespace stowage::inspector {
 drawing::Sheet sheet_of(const Look& look, QSizeF room);
 QColor color_of(drawing::Ink ink, const Theme& theme);
 
-/// The same shapes in the theme's colours; what they stand for is a place of the plan.
+/// The same shapes in the theme's colours; what they stand for is a subject of the plan.
 Drawing drawn(const drawing::Scene& scene, const Look& look);
 
 }  // namespace stowage::inspector

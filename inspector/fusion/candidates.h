@@ -11,7 +11,7 @@
 
 namespace stowage::inspector {
 
-/// Operators of a place: the one it names, else those of its group. Of the network: none.
+/// Operators of a subject: the one it names, else those of its group. Of the network: none.
 std::vector<OpId> operators_at(const LoadedPlan& plan, const Subject& subject);
 
 /// Where a candidate leads: to its group if it was chosen, else to its first operator.
@@ -24,8 +24,8 @@ struct CandidateFilter {
 /// The first column is the candidate's index in the record.
 Table candidates_table(const LoadedPlan& plan, const CandidateFilter& filter = {});
 
-/// Two operators to ask about when a person goes from one place to another: both, where each is one operator; else the
-/// operator or its group's last one, and the first one outside that reads it (or that the group reads). Empty where
+/// Two operators to ask about when a person goes from one subject to another: both, where each is one operator; else
+/// the operator or its group's last one, and the first one outside that reads it (or that the group reads). Empty where
 /// there is nothing to ask.
 std::vector<OpId> pair_to_ask(const LoadedPlan& plan, const Subject& before, const Subject& now);
 

@@ -22,7 +22,7 @@ struct StrategyPath {
   struct Step {
     std::optional<std::size_t> chosen;  ///< candidate; absent if the record does not have the group
     std::vector<Alternative>
-        alternatives;  ///< allowed groups that could come next instead, by their place in the record
+        alternatives;  ///< allowed groups that could come next instead, by their index in the record
   };
   std::vector<Step> steps;  ///< by step of the program
 };

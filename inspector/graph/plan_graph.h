@@ -74,7 +74,7 @@ struct GraphPicture {
   std::vector<GraphEdge> edges;
   QRectF bounds;
   bool by_dot = false;
-  /// The node that stands for a place: an operator's own, or the group's it is closed in. -1 without one.
+  /// The node that stands for a subject: an operator's own, or the group's it is closed in. -1 without one.
   [[nodiscard]] int find(const Subject& subject) const;
 };
 using PicturePtr = std::shared_ptr<const GraphPicture>;

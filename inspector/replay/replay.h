@@ -28,7 +28,7 @@ struct ReplayBuffer {
   std::int64_t bytes = 0;  ///< of its elements
   std::int64_t taken = 0;  ///< what it takes of the LDM: rounded up to the alignment; 0 inside of another
   ModelBuffer::Kind kind = ModelBuffer::Kind::input;
-  std::string inside;  ///< tensor whose buffer it overwrites in place; empty: it has a place of its own
+  std::string inside;  ///< tensor whose buffer it overwrites in place; empty: it has an address of its own
   bool changed = false;
 };
 

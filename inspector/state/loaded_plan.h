@@ -67,21 +67,21 @@ PlanPtr make_loaded_plan(Compilation compilation, std::string origin, std::strin
 /// By what the plan's groups were compared, to price others with.
 Evaluator evaluator_of(const LoadedPlan& plan);
 
-/// The place with what follows from it filled in (step of an operator, statement of a line, line of a statement);
+/// The subject with what follows from it filled in (step of an operator, statement of a line, line of a statement);
 /// parts that this plan does not have are dropped.
 Subject complete(const LoadedPlan& plan, Subject subject);
 
-/// Place of a fused operator or operator by its name.
+/// Subject of a fused operator or operator by its name.
 std::optional<Subject> find_named(const LoadedPlan& plan, const std::string& name);
 
-/// What stands in `plan` for a place of another plan of the same network: the same operator, the group that has the
+/// What stands in `plan` for a subject of another plan of the same network: the same operator, the group that has the
 /// group's anchor, in it the statement of the same text. What it has not is dropped.
 Subject place_in(const LoadedPlan& plan, const LoadedPlan& other, const Subject& subject);
 
-/// "res2a", "get A", "for ko < 16", "line 40": the most exact part of a place in a few words.
+/// "res2a", "get A", "for ko < 16", "line 40": the most exact part of a subject in a few words.
 std::string describe(const LoadedPlan& plan, const Subject& subject);
 
-/// The place's ancestors, the network first, itself last.
+/// The subject's ancestors, the network first, itself last.
 std::vector<Subject> ancestors(const LoadedPlan& plan, const Subject& subject);
 
 /// First line of a statement as the nest's text has it, without its number.

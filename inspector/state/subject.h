@@ -22,7 +22,8 @@ struct Subject {
   friend bool operator==(const Subject&, const Subject&) = default;
 };
 
-/// Whether `chosen` is `place` or something inside it: every present part of `place` agrees. The network holds nothing.
+/// Whether `chosen` is `subject` or something inside it: every present part of `subject` agrees. The network holds
+/// nothing.
 inline bool holds(const Subject& subject, const Subject& chosen) {
   const auto agrees = [](int part, int other) { return part < 0 || part == other; };
   return subject != Subject{} && agrees(subject.step, chosen.step) && agrees(subject.op, chosen.op) &&

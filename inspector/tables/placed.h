@@ -5,7 +5,7 @@
 
 namespace stowage::inspector {
 
-/// A table of the driver, each row with the place that it stands for.
+/// A table of the driver, each row with the subject that it stands for.
 Table placed(PlanTable from);
 
 }  // namespace stowage::inspector

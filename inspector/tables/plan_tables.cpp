@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of a plan as the driver makes them, each row with the place that it stands for.
+// The tables of a plan as the driver makes them, each row with the subject that it stands for.
 #include "driver/report/plan_tables.h"
 
 #include "inspector/tables/placed.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table as a value: typed columns (driver/report/table.h), rows that stand for places. Models show it, exports write
-// it, tests read it.
+// A table as a value: typed columns (driver/report/table.h), rows that stand for subjects. Models show it, exports
+// write it, tests read it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Table for Qt's views: text to show, values to sort by, tooltips, places.
+// A Table for Qt's views: text to show, values to sort by, tooltips, subjects.
 #pragma once
 
 #include <QAbstractTableModel>

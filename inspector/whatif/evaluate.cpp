@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "core/check.h"
+#include "driver/athread/athread_schedule.h"
 #include "driver/session/learned_elsewhere.h"
 #include "driver/text/text_table.h"
 #include "fusion/groups/group.h"
@@ -295,7 +296,7 @@ PlanPtr plan_network(const PlanPtr& plan, const PlanEdit& edit, Diagnostics& dia
   auto complete = complete_edit(plan, edit, stop);
   if (!complete) return nullptr;
   FixedSchedules fixed;
-  fixed.schedules = std::move(complete->schedules);
+  for (auto& [name, schedule] : complete->schedules) fixed.schedules[name] = fixed_schedule(std::move(schedule));
   for (std::vector<std::string>& operators : complete->groups) fixed.groups.push_back({std::move(operators), {}});
   auto again =
       plan_again(plan->compilation, *target, fixed, diagnostics, stop, progress, {.cache = default_cost_cache()});

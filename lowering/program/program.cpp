@@ -128,6 +128,22 @@ void spawn_first_kernel(Program& program, const std::map<std::string, Schedule>&
     step.work = launch_of(launched_by(*step.plan(), LaunchedBy::spawn, program.target));
 }
 
+/// What no tensors' places can mend is told with its numbers instead of failing on the machine.
+void check_main_memory(const Program& program, Diagnostics& diagnostics) {
+  const std::int64_t room = program.target.main_memory.bytes;
+  const MemoryMap& memory = program.memory;
+  const std::int64_t needed = memory.parameter_bytes + memory.activation_bytes;
+  if (room == 0 || needed <= room) return;
+  SourceLocation place;
+  place.object = fmt::format("network {}", program.fused.graph.name());
+  diagnostics.error("main-memory-capacity", std::move(place),
+                    fmt::format("its tensors need {} of main memory, {} for parameters and {} for activations; {} has "
+                                "{}",
+                                counted(needed, "byte"), grouped_digits(memory.parameter_bytes),
+                                grouped_digits(memory.activation_bytes), program.target.name, grouped_digits(room)),
+                    "give the network a smaller batch, or choose a target with more 'main_memory.bytes'");
+}
+
 }  // namespace
 
 StepWork launch_of(Plan plan) { return KernelLaunch{std::make_shared<const NestKernel>(std::move(plan))}; }
@@ -207,6 +223,8 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
   spawn_first_kernel(program, schedules, planner, diagnostics);
   if (diagnostics.has_errors()) return Failed{};
   program.memory = plan_memory(fused, program.steps, target.main_memory.line_bytes);
+  check_main_memory(program, diagnostics);
+  if (diagnostics.has_errors()) return Failed{};
   return program;
 }
 

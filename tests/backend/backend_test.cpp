@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two families of targets behind one session and one set of commands: Athread, and an invented one (bank_machine.h).
+#include <map>
 #include <sstream>
 
 #include <catch2/catch.hpp>
@@ -239,7 +240,35 @@ TEST_CASE("planners and schedules are those of the target's family", "[backend]"
   write_text("fixed.toml", "[schedule.\"ip1\"]\nbuffer = { y = 1 }\n");
   const ToolRun fixed = run_both({"compile", "lenet.onnx", "--target", "bank16.toml", "--schedule", "fixed.toml"});
   CHECK(fixed.code == 1);
-  CHECK(has(fixed.err, "[no-schedules]"));
+  CHECK(has(fixed.err, "unknown key 'schedule.ip1.buffer' [unknown-key]"));
+  CHECK(has(fixed.err, "'schedule.ip1.banks' is missing"));
+
+  // One of its own, which goes all the way: planned, stored and read back.
+  const auto banks_of = [](const std::string& folder) {
+    Diagnostics diagnostics;
+    const auto compilation = read_compilation(folder, diagnostics, {}, all_backends());
+    INFO(format_diagnostics(diagnostics));
+    REQUIRE(compilation);
+    std::map<std::string, std::int64_t> banks;
+    for (const ProgramStep& step : compilation->program.steps) {
+      if (step.launched() == nullptr) continue;
+      banks[step.group.name] = step.launched()->scratchpad(compilation->program.target).peak_bytes / 4096;
+    }
+    return banks;
+  };
+  REQUIRE(run_both({"compile", "lenet.onnx", "--target", "bank16.toml", "-o", "free"}).code == 0);
+  auto free = banks_of("free");
+  REQUIRE(free.at("ip1") > 8);
+  write_text("fixed.toml", "[schedule.\"ip1\"]\nbanks = 8\n");
+  REQUIRE(
+      run_both({"compile", "lenet.onnx", "--target", "bank16.toml", "--schedule", "fixed.toml", "-o", "eight"}).code ==
+      0);
+  auto eight = banks_of("eight");
+  CHECK(eight.at("ip1") <= 8);
+  free.erase("ip1");
+  eight.erase("ip1");
+  CHECK(eight == free);
+  CHECK(run_both({"run", "eight", "--check"}).code == 0);
 }
 
 }  // namespace

@@ -22,9 +22,29 @@ const BankPlan& bank_plan_of(const KernelPlan& plan) {
   return *found;
 }
 
+/// This family's schedule: the banks that a fused operator may take.
+struct FixedBanks final : FixedSchedule {
+  explicit FixedBanks(std::int64_t banks) : at_most(banks) {}
+  std::int64_t at_most = 0;
+};
+
+Target with_banks(Target target, std::int64_t banks) {
+  double& all = target.own.at("sram_banks");
+  all = std::min(all, static_cast<double>(banks));
+  return target;
+}
+
+Target target_for(const FusedOperator& group, const FixedSchedules& fixed, const Target& target) {
+  const auto found = fixed.schedules.find(group.name);
+  if (found == fixed.schedules.end()) return target;
+  const auto* const banks = dynamic_cast<const FixedBanks*>(found->second.get());
+  check(banks != nullptr, "a schedule of another family");
+  return with_banks(target, banks->at_most);
+}
+
 /// Of a group that was planned before.
-StepWork planned(const Graph& graph, const FusedOperator& group, const Target& target) {
-  auto plan = plan_banks(group_stages(graph, group), target);
+StepWork planned(const Graph& graph, const FusedOperator& group, const Target& target, std::int64_t banks) {
+  auto plan = plan_banks(group_stages(graph, group), with_banks(target, banks));
   if (const auto* refused = std::get_if<Decision>(&plan)) throw std::invalid_argument(refused->reason);
   return launch_of(std::get<BankPlan>(std::move(plan)));
 }
@@ -56,9 +76,12 @@ void BankMachine::read_target(TomlTable& table, Target& target) const {
   target.main_memory.line_bytes = static_cast<int>(word_bytes);  // main memory has no lines
 }
 
-void BankMachine::read_schedule(TomlTable& table, const std::string& name, FixedSchedules& /*fixed*/) const {
-  table.error("no-schedules", "", fmt::format("'{}' has a schedule, but this family plans by itself", name),
-              "leave the schedule out");
+void BankMachine::read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed) const {
+  std::int64_t banks = 0;
+  if (table.read("banks", banks, {1, 1024}, Need::required)) {
+    fixed.schedules[name] = std::make_shared<const FixedBanks>(banks);
+  }
+  table.finish();
 }
 
 std::unique_ptr<GroupCost> BankMachine::group_cost(const std::string& planner, const Target& target,
@@ -66,7 +89,7 @@ std::unique_ptr<GroupCost> BankMachine::group_cost(const std::string& planner, c
   return planner == default_planner() ? std::make_unique<BankCost>(target) : nullptr;
 }
 
-Result<Program> BankMachine::plan(const FusedGraph& fused, const FixedSchedules& /*fixed*/, const std::string& planner,
+Result<Program> BankMachine::plan(const FusedGraph& fused, const FixedSchedules& fixed, const std::string& planner,
                                   const Target& target, const CostOptions& /*options*/, TraceSink /*trace*/,
                                   const WorkContext& work) const {
   Program program;
@@ -76,7 +99,7 @@ Result<Program> BankMachine::plan(const FusedGraph& fused, const FixedSchedules&
   for (const FusedOperator& group : fused.groups) {
     ProgramStep step{group, ViewStep{}};
     if (!group.is_view) {
-      auto plan = plan_banks(group_stages(fused.graph, group), target);
+      auto plan = plan_banks(group_stages(fused.graph, group), target_for(group, fixed, target));
       if (const auto* refused = std::get_if<Decision>(&plan)) {
         SourceLocation place;
         place.object = "fused operator " + group.name;
@@ -94,7 +117,8 @@ Result<Program> BankMachine::plan(const FusedGraph& fused, const FixedSchedules&
 
 StepWork BankMachine::moved(const StepWork& work, const Graph& graph, const FusedOperator& group,
                             const Target& target) const {
-  return std::holds_alternative<ViewStep>(work) ? work : planned(graph, group, target);
+  if (std::holds_alternative<ViewStep>(work)) return work;
+  return planned(graph, group, target, bank_plan_of(*std::get<KernelLaunch>(work).plan).banks());
 }
 
 Json BankMachine::stored(const KernelPlan& plan) const {
@@ -103,7 +127,7 @@ Json BankMachine::stored(const KernelPlan& plan) const {
 
 StepWork BankMachine::restored(const Json& schedule, const std::string& text, const Graph& graph,
                                const FusedOperator& group, const Target& target) const {
-  StepWork work = planned(graph, group, target);
+  StepWork work = planned(graph, group, target, schedule.at("banks").get<std::int64_t>());
   const BankPlan& plan = bank_plan_of(*std::get<KernelLaunch>(work).plan);
   if (plan.text() != text || schedule.at("banks") != plan.banks()) {
     throw std::invalid_argument(fmt::format("'{}' is not what this version plans", group.name));
@@ -144,7 +168,7 @@ EmittedProgram BankMachine::emit(const Program& program, const std::string& sign
 }
 
 Result<BackendRun> BankMachine::run(const Program& program, const EmittedProgram& emitted,
-                                    std::span<const Tensor> inputs, const EmulationOptions& options,
+                                    std::span<const Tensor> inputs, const RunSettings& settings,
                                     const StepObserver& on_output, const WorkContext& work) const {
   const Graph& graph = program.fused.graph;
   std::vector<std::byte> parameters = parameter_bytes(program);
@@ -166,7 +190,7 @@ Result<BackendRun> BankMachine::run(const Program& program, const EmittedProgram
   int next = 0;  // step whose output is told next
   const auto tell_until = [&](int end) {
     for (; next < end; ++next) {
-      if (options.keep_outputs_of_steps && on_output)
+      if (settings.keep_outputs_of_steps && on_output)
         on_output(next, values_of(stored_by(program.steps[at(next)].group)));
     }
   };

@@ -158,7 +158,9 @@ TEST_CASE("folders inside of a component depend on each other in one direction o
     return end == std::string::npos ? std::string() : path.substr(start, end - start);
   };
   int checked = 0;
+  std::set<std::string> filled;
   for (const SourceFile& file : source_tree()) {
+    filled.insert(file.path.substr(0, file.path.rfind('/')));
     const std::string component = file.path.substr(0, file.path.find('/'));
     const auto found = insides.find(component);
     if (!file.is_cpp() || found == insides.end()) continue;
@@ -176,6 +178,28 @@ TEST_CASE("folders inside of a component depend on each other in one direction o
     }
   }
   CHECK(checked > 100);
+  for (const auto& [component, folders] : insides) {
+    for (const Inside& inside : folders) {
+      const std::string folder = inside.folder.empty() ? component : component + "/" + inside.folder;
+      INFO(folder << " holds no file");
+      CHECK(filled.contains(folder));
+    }
+  }
+}
+
+TEST_CASE("no family needs another one's types to be a backend", "[house]") {
+  const std::regex of_athread(
+      R"(\b(Schedule|EmulationOptions|plan_of|LoopNest)\b|\blowering/(model|nest|swtvm|search)/|\bemitter/(athread|emulation)/)");
+  int checked = 0;
+  for (const SourceFile& file : source_tree()) {
+    if (!file.is_cpp() || !starts_with_any(file.path, {"driver/backend/", "tests/backend/bank_"})) continue;
+    ++checked;
+    for (const std::string& line : file.lines) {
+      INFO(file.path << ": " << line);
+      CHECK_FALSE(std::regex_search(line, of_athread));
+    }
+  }
+  CHECK(checked >= 8);
 }
 
 TEST_CASE("lowering needs fusion for whole programs only", "[house]") {

@@ -14,6 +14,7 @@
 
 #include "core/npy.h"
 #include "driver/athread/athread_backend.h"
+#include "driver/athread/athread_schedule.h"
 #include "driver/session/schedule_toml.h"
 #include "inspector/panes/what_if_pane.h"
 #include "inspector/state/load.h"
@@ -173,7 +174,7 @@ TEST_CASE("the command line gives what the pane shows for the edits written as T
   const auto read = parse_schedules(schedule_file(edit, form_of(*plan, edit), "edit.toml"), "edit.toml",
                                     AthreadBackend(), diagnostics);
   REQUIRE(read);
-  CHECK(read->schedules == edit.schedules);
+  CHECK(schedules_of(*read) == edit.schedules);
 }
 
 TEST_CASE("edits of a plan for a target from a file are saved with that target's values", "[inspector]") {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/operators.h"
+#include "emitter/emulation/emulate.h"
 #include "lowering/time/dma_alignment.h"
 #include "tests/fusion/net.h"
 #include "tests/whole_way/whole_way.h"

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/temporary_folder.h"
+#include "driver/athread/athread_schedule.h"
 #include "driver/diff/plan_diff.h"
 #include "driver/store/plan_file.h"
 #include "driver/store/plan_json.h"
@@ -174,7 +175,9 @@ TEST_CASE(
     const auto group = std::find_if(fused.program.steps.begin(), fused.program.steps.end(),
                                     [](const ProgramStep& step) { return is_horizontal(step.group); });
     FixedSchedules rows;
-    rows.schedules[group->group.name].buffer = {{group->plan()->schedule.buffer.begin()->first, 1}};
+    Schedule row;
+    row.buffer = {{group->plan()->schedule.buffer.begin()->first, 1}};
+    rows.schedules[group->group.name] = fixed_schedule(row);
     CHECK(branches_of(again(fused, target, rows)) == std::vector<std::size_t>{3});
     // One of them alone; what is left of the row is a pair, or two.
     FixedSchedules apart;

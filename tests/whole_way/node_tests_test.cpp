@@ -9,6 +9,7 @@
 
 #include "driver/athread/athread_backend.h"
 #include "driver/run/check_run.h"
+#include "emitter/emulation/emulate.h"
 #include "lowering/program/program.h"
 #include "lowering/verify/verify.h"
 #include "tests/emitter/vendor_compile.h"

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/evaluate.h"
+#include "core/number_text.h"
 #include "core/operators.h"
 #include "lowering/program/planners.h"
 #include "lowering/program/program.h"
@@ -100,6 +101,7 @@ const std::multimap<std::string, std::pair<std::string, std::string>>& other_val
       {"dma.good_block_bytes", {"64", ""}},
       {"dma.alignment", {"16", ""}},
       {"dma.alignment", {"64", "alignment-too-small"}},
+      {"main_memory.bytes", {"100", "main-memory-capacity"}},
       {"main_memory.line_bytes", {"4096", ""}},
       {"main_memory.line_bytes", {"4", "alignment-too-small"}},
       {"dma.startup_cycles", {"10", ""}},
@@ -140,7 +142,25 @@ TEST_CASE("every key of a target is obeyed or refused by name") {
       if (refused) CHECK_THAT(got, Catch::Contains("[" + code + "]") && Catch::Contains("'"));
     }
   }
-  CHECK(keys == 22);
+  CHECK(keys == 23);
+}
+
+TEST_CASE("a network that main memory does not hold is refused with its numbers") {
+  Diagnostics diagnostics;
+  const auto fits = compile_with(product_and_pool(), {}, diagnostics);
+  REQUIRE(fits);
+  const std::int64_t parameters = fits->program.memory.parameter_bytes;
+  const std::int64_t activations = fits->program.memory.activation_bytes;
+  const auto in_bytes = [](std::int64_t bytes) { return fmt::format("target.main_memory.bytes={}", bytes); };
+  CHECK(compile_with(product_and_pool(), {in_bytes(parameters + activations)}, diagnostics));
+  CHECK(diagnostics.entries().empty());
+  CHECK_FALSE(compile_with(product_and_pool(), {in_bytes(parameters + activations - 1)}, diagnostics));
+  CHECK_THAT(
+      format_diagnostics(diagnostics),
+      Catch::Contains(fmt::format("need {} of main memory, {} for parameters and {} for activations; sw26010 has "
+                                  "{} [main-memory-capacity]",
+                                  counted(parameters + activations, "byte"), grouped_digits(parameters),
+                                  grouped_digits(activations), grouped_digits(parameters + activations - 1))));
 }
 
 TEST_CASE("machines of 1, 16, 64 and 256 cores run within their bounds") {

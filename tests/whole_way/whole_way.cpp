@@ -77,7 +77,7 @@ void play_nests(const Compilation& compilation) {
 
 std::vector<Tensor> checked(const Compilation& compilation, std::span<const Tensor> inputs) {
   Diagnostics diagnostics;
-  auto result = run_and_check(compilation, inputs, EmulationOptions{}, diagnostics);
+  auto result = run_and_check(compilation, inputs, RunSettings{}, diagnostics);
   if (!result) FAIL(format_diagnostics(diagnostics));
   CHECK(differences(*result) == "");
   play_nests(compilation);
@@ -85,7 +85,7 @@ std::vector<Tensor> checked(const Compilation& compilation, std::span<const Tens
 }
 
 CheckResult checked_strictly(const Compilation& compilation, const Graph& graph, std::uint32_t seed) {
-  EmulationOptions options;
+  RunSettings options;
   options.level = EmulationLevel::strict;
   options.seed = seed;
   Diagnostics diagnostics;
