@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <iterator>
@@ -16,11 +15,8 @@
 #include "core/number_text.h"
 #include "core/parallel.h"
 #include "core/quoting.h"
-#include "driver/batch/stored_result.h"
 #include "driver/diff/plan_diff.h"
 #include "driver/files/files.h"
-#include "driver/json/damage.h"
-#include "driver/json/json.h"
 #include "driver/store/plan_file.h"
 #include "driver/text/listed.h"
 
@@ -32,57 +28,6 @@ namespace fs = std::filesystem;
 
 /// Names beyond these are counted instead of listed.
 constexpr std::size_t max_names = 5;
-
-SourceLocation place_in(const std::string& file, int line = 0, int column = 0) {
-  SourceLocation place;
-  place.file = file;
-  place.line = line;
-  place.column = column;
-  return place;
-}
-
-ResultRow row_of(const StoredResult& stored) {
-  ResultRow row;
-  row.job = stored.job.name;
-  row.state = stored.result.state;
-  row.summary = stored.result.summary;
-  row.version = stored.version;
-  std::string swept;
-  for (const SweptValue& value : stored.job.swept) swept += fmt::format("{} = {}\n", value.key, value.toml);
-  row.given = {{"network", stored.job.network},        {"target", stored.job.request->target},
-               {"fusion", stored.job.request->fusion}, {"planner", stored.job.request->planner},
-               {"cost", stored.job.request->cost},     {"sweep", swept},
-               {"model_hash", stored.model_hash}};
-  if (const auto& totals = stored.result.totals) {
-    row.numbers = {totals->groups,         totals->cycles,      totals->dma_bytes,
-                   totals->ldm_peak_bytes, stored.memory_bytes, totals->seconds};
-  }
-  return row;
-}
-
-/// The row of a line, or nothing and what is wrong with it.
-std::optional<ResultRow> read_row(std::string_view line, bool is_whole, SourceLocation place,
-                                  Diagnostics& diagnostics) {
-  std::string reason;
-  try {
-    return row_of(result_of(line));
-  } catch (const Json::parse_error& failure) {
-    if (!is_whole) {
-      diagnostics.error("cut-off", place,
-                        "the file ends in the middle of this line: it was not copied or written whole",
-                        "copy it again; without this line its job counts as new");
-      return std::nullopt;
-    }
-    place.column = static_cast<int>(std::min<std::size_t>(failure.byte, INT32_MAX));
-    reason = "it is not JSON";
-  } catch (const Json::exception& failure) {
-    reason = in_words(failure);
-  } catch (const Damage& failure) {
-    reason = failure.what();
-  }
-  diagnostics.error("wrong-line", std::move(place), "no line of a batch's results: " + shortened(reason, 300));
-  return std::nullopt;
-}
 
 /// "a, b and 3 more".
 std::string quoted_names(std::vector<std::string> names) {
@@ -99,14 +44,14 @@ std::string quoted_names(std::vector<std::string> names) {
 void tell_version(const Baseline& baseline, Diagnostics& diagnostics) {
   std::set<std::string> others;
   for (const ResultRow& row : baseline.rows) {
-    if (row.version != stowage_version()) others.insert(row.version);
+    if (row.origin->version != stowage_version()) others.insert(row.origin->version);
   }
   if (others.empty()) return;
   std::vector<std::string> names;
   for (const std::string& version : others) {
     names.push_back(version.empty() ? "an older version, which did not give its number" : "stowage " + version);
   }
-  diagnostics.warning("baseline-version", place_in(baseline.file),
+  diagnostics.warning("baseline-version", place_of(baseline.file),
                       fmt::format("'{}' was written by {}, this is stowage {}: where the time model is another one, "
                                   "numbers differ of plans that are the same",
                                   baseline.file, listed(names), stowage_version()));
@@ -117,10 +62,10 @@ void tell_learned(const Baseline& baseline, Diagnostics& diagnostics) {
   std::vector<std::string> names;
   for (const ResultRow& row : baseline.rows) {
     const auto is_learned = [](const auto& entry) { return entry.first == "cost" && entry.second == "learned"; };
-    if (std::any_of(row.given.begin(), row.given.end(), is_learned)) names.push_back(row.job);
+    if (std::any_of(row.origin->given.begin(), row.origin->given.end(), is_learned)) names.push_back(row.job);
   }
   if (names.empty()) return;
-  diagnostics.warning("baseline-cost-model", place_in(baseline.file),
+  diagnostics.warning("baseline-cost-model", place_of(baseline.file),
                       fmt::format("groups of {} were compared by what train-cost has learned, and results do not tell "
                                   "from which file: with another one the groups may be others",
                                   quoted_names(std::move(names))));
@@ -136,19 +81,19 @@ bool tell_jobs(const Baseline& baseline, const std::vector<std::string>& jobs, D
   std::set_difference(before.begin(), before.end(), now.begin(), now.end(), std::back_inserter(gone));
   std::set_difference(now.begin(), now.end(), before.begin(), before.end(), std::back_inserter(added));
   if (gone.size() == before.size()) {
-    diagnostics.error("nothing-compared", place_in(baseline.file),
+    diagnostics.error("nothing-compared", place_of(baseline.file),
                       before.empty() ? "the baseline has no job"
                                      : fmt::format("the baseline has no job of this batch, but {}", quoted_names(gone)),
                       "give the results of an earlier run of the same batch file");
     return false;
   }
   if (!gone.empty()) {
-    diagnostics.warning("baseline-jobs-gone", place_in(baseline.file),
+    diagnostics.warning("baseline-jobs-gone", place_of(baseline.file),
                         fmt::format("{} of the baseline {} not in the batch: {}", counted(gone.size(), "job"),
                                     for_number(gone.size(), "is", "are"), quoted_names(gone)));
   }
   if (!added.empty()) {
-    diagnostics.warning("baseline-jobs-new", place_in(baseline.file),
+    diagnostics.warning("baseline-jobs-new", place_of(baseline.file),
                         fmt::format("{} of the batch {} not in the baseline '{}': {}", counted(added.size(), "job"),
                                     for_number(added.size(), "is", "are"), baseline.file, quoted_names(added)));
   }
@@ -182,14 +127,16 @@ std::vector<Mark> marks_of(const ResultNumbers& before, const ResultNumbers& aft
 /// "planner searched instead of swtvm", "another model file": what is no doing of the compiler.
 std::vector<std::string> other_input(const ResultRow& before, const ResultRow& after) {
   std::vector<std::string> words;
-  for (const auto& [key, was] : before.given) {
+  const auto& given = after.origin->given;
+  for (const auto& [key, was] : before.origin->given) {
     const auto same_key = [&, &name = key](const auto& entry) { return entry.first == name; };
-    const std::string& is = std::find_if(after.given.begin(), after.given.end(), same_key)->second;
+    const std::string& is = std::find_if(given.begin(), given.end(), same_key)->second;
+    const bool is_model = key == "model_hash";
+    // The model's hash comes behind what the row has of the sweep.
+    if (is_model && before.swept != after.swept) words.emplace_back("other swept values");
     // One that failed before its model was read does not know it.
-    if (is == was || (key == "model_hash" && (is.empty() || was.empty()))) continue;
-    words.push_back(key == "model_hash" ? "another model file"
-                    : key == "sweep"    ? "other swept values"
-                                        : fmt::format("{} {} instead of {}", key, is, was));
+    if (is == was || (is_model && (is.empty() || was.empty()))) continue;
+    words.push_back(is_model ? "another model file" : fmt::format("{} {} instead of {}", key, is, was));
   }
   return words;
 }
@@ -248,43 +195,15 @@ std::optional<Compilation> plan_with(const ResultNumbers& numbers, const fs::pat
 
 }  // namespace
 
-Result<std::vector<ResultRow>> parse_results(std::string_view text, const std::string& path, Diagnostics& diagnostics) {
-  std::vector<ResultRow> rows;
-  std::map<std::string, int> lines;
-  bool good = true;
-  int number = 0;
-  for (std::size_t start = 0; start < text.size();) {
-    ++number;
-    const auto end = text.find('\n', start);
-    const bool is_whole = end != std::string_view::npos;
-    const std::string_view line = text.substr(start, is_whole ? end - start : end);
-    start = is_whole ? end + 1 : text.size();
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    auto row = read_row(line, is_whole, place_in(path, number), diagnostics);
-    if (!row) {
-      good = false;
-      continue;
-    }
-    if (const auto [first, is_new] = lines.emplace(row->job, number); !is_new) {
-      diagnostics.error("duplicate-job", place_in(path, number),
-                        fmt::format("line {} has the job '{}' already", first->second, line_text(row->job)),
-                        "give the results of one run");
-      good = false;
-    }
-    rows.push_back(std::move(*row));
-  }
-  if (!good) return Failed{};
-  return rows;
-}
-
 Result<Baseline> load_baseline(const std::string& path, const std::vector<std::string>& jobs,
                                Diagnostics& diagnostics) {
   Baseline baseline;
   std::error_code failure;
   baseline.file = fs::is_directory(path, failure) ? (fs::path(path) / results_name).string() : path;
-  const auto text = read_text_file(baseline.file, diagnostics);
-  if (!text) return Failed{};
-  auto rows = parse_results(*text, baseline.file, diagnostics);
+  ResultReader reader(baseline.file, diagnostics);
+  const auto take = [&](std::string_view line, bool has_break) { reader.take(line, has_break); };
+  if (!read_lines(baseline.file, take, diagnostics)) return Failed{};
+  auto rows = std::move(reader).rows();
   if (!rows) return Failed{};
   baseline.rows = std::move(*rows);
   tell_version(baseline, diagnostics);

@@ -12,39 +12,14 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "driver/batch/batch.h"
+#include "driver/batch/result_rows.h"
 #include "driver/json/json_forward.h"
 #include "driver/report/table.h"
 
 namespace stowage {
-
-/// What is compared of a job that has a plan.
-struct ResultNumbers {
-  std::int64_t groups = 0;
-  std::int64_t cycles = 0;
-  std::int64_t dma_bytes = 0;
-  std::int64_t ldm_bytes = 0;     ///< peak of one core
-  std::int64_t memory_bytes = 0;  ///< parameters and activations
-  double seconds = 0;
-  friend bool operator==(const ResultNumbers&, const ResultNumbers&) = default;
-};
-
-/// A line of results.jsonl, as far as it is compared.
-struct ResultRow {
-  std::string job;
-  JobState state = JobState::interrupted;
-  std::string summary;
-  std::string version;  ///< of the Stowage that wrote it; "" where it does not say
-  std::vector<std::pair<std::string, std::string>>
-      given;  ///< what was compiled: keys as in the file, with their values
-  std::optional<ResultNumbers> numbers;
-};
-
-/// The rows of a file of results. Every line that is none is reported (codes: wrong-line, cut-off, duplicate-job).
-Result<std::vector<ResultRow>> parse_results(std::string_view text, const std::string& path, Diagnostics& diagnostics);
 
 struct Baseline {
   std::string file;

@@ -49,16 +49,21 @@ std::unique_ptr<JobRunner> runner_of(const BatchOptions& options, NetworkFiles& 
 
 }  // namespace
 
-const std::string& source_of(const Job& job) { return job.network.empty() ? job.request->model : job.network; }
+const std::string& source_of(const Job& job) {
+  return job.keys->network.empty() ? job.keys->request.model : job.keys->network;
+}
 
 CompileRequest request_of(const Job& job) {
-  CompileRequest request = job.request;
-  request.settings.insert(request.settings.end(), job.settings.begin(), job.settings.end());
+  CompileRequest request = job.keys->request;
+  for (const SweptValue& swept : job.swept.values()) {
+    if (swept.key.starts_with("target.")) request.settings.push_back(fmt::format("{}={}", swept.key, swept.toml));
+  }
   return request;
 }
 
 fs::path network_path(const Job& job, const fs::path& folder) {
-  const std::string name = fmt::format("{}-batch{}-seed{}.onnx", job.network, job.network_batch, job.network_seed);
+  const std::string name =
+      fmt::format("{}-batch{}-seed{}.onnx", job.keys->network, job.keys->network_batch, job.keys->network_seed);
   return folder / "networks" / name;
 }
 
@@ -72,16 +77,10 @@ std::string_view name_of(JobState state) {
   fail_check("unknown job state");
 }
 
-void let_go_of_line(JobResult& result) {
-  std::string().swap(result.json);  // an assignment would keep its memory
-  result.diagnostics = {};
-}
-
-std::vector<JobResult> run_batch(const std::vector<Job>& jobs, const BatchOptions& options, std::vector<JobResult> kept,
-                                 const std::function<void(JobResult&)>& on_done, std::stop_token stop) {
-  std::vector<JobResult> results = std::move(kept);
-  results.resize(jobs.size());
-  for (std::size_t i = 0; i < jobs.size(); ++i) results[i].name = jobs[i].name;
+std::vector<JobEnd> run_batch(const std::vector<Job>& jobs, const BatchOptions& options, std::vector<JobEnd> kept,
+                              const std::function<void(const JobResult&)>& on_done, std::stop_token stop) {
+  std::vector<JobEnd> ends = std::move(kept);
+  ends.resize(jobs.size());
   NetworkFiles networks(options.folder, options.force, options.own_networks);
   std::atomic<std::size_t> next = 0;
   std::mutex done;
@@ -92,19 +91,20 @@ std::vector<JobResult> run_batch(const std::vector<Job>& jobs, const BatchOption
       if (is_known && options.starts[i].kept) continue;
       const bool replace = options.force || (is_known && options.starts[i].replace);
       if (!runner) runner = runner_of(options, networks);
-      results[i] = runner->run(jobs[i], replace, stop);
+      const JobResult result = runner->run(jobs[i], replace, stop);
+      ends[i] = result;
       const std::lock_guard lock(done);
-      if (on_done) on_done(results[i]);
+      if (on_done) on_done(result);
     }
   };
   run_on_threads(std::min(jobs.size(), static_cast<std::size_t>(std::max(1, options.jobs))), work);
-  return results;
+  return ends;
 }
 
 std::string jobs_table(const std::vector<Job>& jobs) {
   TextTable table({"job", "network", "target", "fusion", "planner", "settings"});
   for (const Job& job : jobs) {
-    table.add({job.name, source_of(job), job.request->target, job.request->fusion, job.request->planner,
+    table.add({job.name, source_of(job), job.keys->request.target, job.keys->request.fusion, job.keys->request.planner,
                fmt::format("{}", fmt::join(request_of(job).settings, ", "))});
   }
   return table.text();
@@ -116,10 +116,10 @@ std::string jobs_json(const std::vector<Job>& jobs) {
     Json json;
     json["job"] = job.name;
     json["network"] = source_of(job);
-    json["target"] = job.request->target;
-    json["fusion"] = job.request->fusion;
-    json["planner"] = job.request->planner;
-    json["cost"] = job.request->cost;
+    json["target"] = job.keys->request.target;
+    json["fusion"] = job.keys->request.fusion;
+    json["planner"] = job.keys->request.planner;
+    json["cost"] = job.keys->request.cost;
     json["settings"] = request_of(job).settings;
     if (!job.swept.empty()) json["sweep"] = swept_json(job);
     rows.push_back(std::move(json));

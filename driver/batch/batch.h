@@ -12,22 +12,27 @@
 #include <string_view>
 #include <vector>
 
+#include "core/shared.h"
 #include "driver/batch/sweep.h"
 #include "driver/session/session.h"
 
 namespace stowage {
 
-/// A batch may have a million of them: what many have in common they share.
-struct Job {
-  std::string name;     ///< also the name of its output folder
+/// What many jobs have in common.
+struct JobKeys {
   std::string network;  ///< sample network to write; empty if the request names a model
   std::int64_t network_batch = 1;
   std::int64_t network_seed = 1;
-  bool check = false;                 ///< emulate and compare with the reference
-  Shared<CompileRequest> request;     ///< without the job's own settings
-  std::vector<std::string> settings;  ///< its own, after those of the request
-  SweptValues swept;                  ///< what a sweep gave it
-  std::string fixed;                  ///< the schedules and groups of the request, as TOML
+  bool check = false;      ///< emulate and compare with the reference
+  CompileRequest request;  ///< without settings that a sweep gave
+  std::string fixed;       ///< the schedules and groups of the request, as TOML
+};
+
+/// A batch may have a million of them.
+struct Job {
+  std::string name;  ///< also the name of its output folder
+  Shared<JobKeys> keys;
+  Combination swept;  ///< what a sweep gave it
 };
 /// With all of its settings.
 CompileRequest request_of(const Job& job);
@@ -68,18 +73,19 @@ struct JobTotals {
   double seconds = 0;
 };
 
-struct JobResult {
-  std::string name;
+/// What is held of a job that has been run as long as the batch lasts: it may have a million.
+struct JobEnd {
   JobState state = JobState::interrupted;
   std::string summary;  ///< "agrees", or the first thing that went wrong
-  std::string json;     ///< one line, without line break; empty where it is kept elsewhere (BatchJournal::line)
-  Diagnostics diagnostics;
   std::optional<JobTotals> totals;
   std::optional<double> out_of_time;  ///< this limit of seconds decided the result, which may be better with another
 };
 
-/// Of a result whose line is kept elsewhere, with the diagnostics that stand in it: their memory is free then.
-void let_go_of_line(JobResult& result);
+struct JobResult : JobEnd {
+  std::string name;
+  std::string json;  ///< one line, without line break
+  Diagnostics diagnostics;
+};
 
 /// What is known of a job before the batch runs.
 struct JobStart {
@@ -107,11 +113,11 @@ struct BatchOptions : JobConditions {
   std::string text;
 };
 
-/// Runs the jobs; results in the order of the jobs. `kept` are the results by job of those that are not run (nothing
-/// else of it is looked at), or empty. `on_done` is called as each that is run ends, one call at a time, and may take
-/// from the result what need not be held any longer. What is run where changes nothing in the results.
-std::vector<JobResult> run_batch(const std::vector<Job>& jobs, const BatchOptions& options, std::vector<JobResult> kept,
-                                 const std::function<void(JobResult&)>& on_done, std::stop_token stop);
+/// Runs the jobs; how they ended, in the order of the jobs. `kept` are those by job that are not run (nothing else of
+/// it is looked at), or empty. `on_done` is called with the whole result as each that is run ends, one call at a time.
+/// What is run where changes nothing in the results.
+std::vector<JobEnd> run_batch(const std::vector<Job>& jobs, const BatchOptions& options, std::vector<JobEnd> kept,
+                              const std::function<void(const JobResult&)>& on_done, std::stop_token stop);
 
 /// What `--dry-run` prints: the jobs with what they were given.
 std::string jobs_table(const std::vector<Job>& jobs);

@@ -41,20 +41,9 @@ void add_settings(TomlTable& table, const std::string& prefix, std::vector<std::
 }
 
 /// A job as its table says it, until it is shared out.
-struct JobDraft {
+struct JobDraft : JobKeys {
   std::string name;
-  std::string network;
-  std::int64_t network_batch = 1;
-  std::int64_t network_seed = 1;
-  bool check = false;
-  CompileRequest request;
-  std::string fixed;
 };
-
-Job job_of(const JobDraft& draft, Shared<CompileRequest> request) {
-  return {draft.name, draft.network, draft.network_batch, draft.network_seed, draft.check, std::move(request), {},
-          {},         draft.fixed};
-}
 
 /// What [defaults] and [[job]] have in common.
 void read_common(TomlTable& table, const fs::path& folder, JobDraft& job) {
@@ -106,7 +95,7 @@ void read_source(TomlTable& table, const fs::path& folder, JobDraft& job) {
   }
 }
 
-using Combinations = std::vector<SweptValues>;
+using Combinations = std::vector<Combination>;
 
 class BatchReader {
  public:
@@ -216,15 +205,14 @@ class BatchReader {
     table.finish();
     if (!sweep) {
       set_planner(job.request);
-      add(table, job_of(job, job.request));
+      add(table, {job.name, JobKeys(job), {}});
     } else if (combinations) {
       add_swept(table, folder, job, *std::move(combinations));
     }
   }
 
   static bool sweeps(const std::optional<Combinations>& combinations, std::string_view key) {
-    return combinations && std::any_of(combinations->front().begin(), combinations->front().end(),
-                                       [&](const SweptValue& swept) { return swept.key == key; });
+    return combinations && combinations->front().value(key) != nullptr;
   }
 
   static void check_source(TomlTable& table, const std::optional<Combinations>& combinations) {
@@ -252,8 +240,8 @@ class BatchReader {
                                                       Combinations combinations) {
     std::set<std::pair<std::string, std::string>> seen;
     bool right = true;
-    for (const SweptValues& values : combinations) {
-      for (const SweptValue& swept : values) {
+    for (const Combination& combination : combinations) {
+      for (const SweptValue& swept : combination.values()) {
         if (!seen.emplace(swept.key, swept.toml).second) continue;
         JobDraft scratch = job;
         Diagnostics own;
@@ -270,10 +258,11 @@ class BatchReader {
   }
 
   void add_swept(TomlTable& table, const fs::path& folder, const JobDraft& job, Combinations combinations) {
-    // Settings aside, a request depends on few of the swept values.
-    std::map<std::string, Shared<CompileRequest>> requests;
+    // Settings of the target aside, jobs differ in few of the swept values.
+    std::map<std::string, Shared<JobKeys>> shared;
     jobs_.reserve(jobs_.size() + combinations.size());
-    for (SweptValues& values : combinations) {
+    for (Combination& combination : combinations) {
+      const SweptValues values = combination.values();
       JobDraft swept = job;
       Diagnostics together;  // each value has been tried by itself
       lay_over(values, folder, swept, together);
@@ -281,19 +270,13 @@ class BatchReader {
         diagnostics_.append(together);
         return;
       }
-      swept.name = swept_name(job.name, values);
       set_planner(swept.request);
-      const auto first_own = swept.request.settings.begin() + static_cast<std::ptrdiff_t>(job.request.settings.size());
-      std::vector<std::string> settings(first_own, swept.request.settings.end());
-      swept.request.settings = job.request.settings;
+      swept.request.settings = job.request.settings;  // request_of() has the others
       SweptValues others = values;
       std::erase_if(others, [](const SweptValue& value) { return value.key.starts_with("target."); });
       const std::string sort = swept_table(others) + swept.request.planner;
-      const auto request = requests.try_emplace(sort, std::move(swept.request)).first->second;
-      Job whole = job_of(swept, request);
-      whole.settings = std::move(settings);
-      whole.swept = std::move(values);
-      if (!add(table, std::move(whole))) return;
+      const auto found = shared.try_emplace(sort, JobKeys(std::move(swept))).first;
+      if (!add(table, {swept_name(job.name, values), found->second, std::move(combination)})) return;
     }
   }
 
@@ -322,7 +305,7 @@ class BatchReader {
     }
     if (!job.name.empty() && !names_.insert(job.name).second) {
       std::string keys;
-      for (const SweptValue& swept : job.swept) keys += (keys.empty() ? "{" : "-{") + swept.key + "}";
+      for (const SweptValue& swept : job.swept.values()) keys += (keys.empty() ? "{" : "-{") + swept.key + "}";
       table.error("duplicate-job", "name", fmt::format("two jobs have the name '{}'", job.name),
                   keys.empty() ? "give one of them another name"
                                : fmt::format("name all swept keys whose values differ in it, for instance '{}'", keys));

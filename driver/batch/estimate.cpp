@@ -52,8 +52,8 @@ std::int64_t search_work(const NetworkSize& size) {
 
 std::int64_t work_of(const Job& job, const NetworkSize& size) {
   std::int64_t work = 1 + 2 * size.operators + size.parameter_bytes / 100'000;
-  if (job.request->planner != "swtvm") work += search_work(size);
-  if (job.check) work += 700 + size.multiply_adds / 400'000;
+  if (job.keys->request.planner != "swtvm") work += search_work(size);
+  if (job.keys->check) work += 700 + size.multiply_adds / 400'000;
   return work;
 }
 
@@ -63,12 +63,13 @@ std::vector<std::int64_t> estimated_work(const std::vector<Job>& jobs) {
   std::map<std::tuple<std::string, std::string, std::int64_t>, NetworkSize> sizes;
   std::vector<std::int64_t> work;
   for (const Job& job : jobs) {
-    const auto [place, is_new] =
-        sizes.try_emplace({job.network, job.request->model, job.network.empty() ? 0 : job.network_batch});
+    const auto [place, is_new] = sizes.try_emplace(
+        {job.keys->network, job.keys->request.model, job.keys->network.empty() ? 0 : job.keys->network_batch});
     if (is_new) {
       NetworkOptions options;
-      options.batch = job.network_batch;
-      place->second = job.network.empty() ? size_of_model(job.request->model) : size_of_network(job.network, options);
+      options.batch = job.keys->network_batch;
+      place->second = job.keys->network.empty() ? size_of_model(job.keys->request.model)
+                                                : size_of_network(job.keys->network, options);
     }
     work.push_back(work_of(job, place->second));
   }

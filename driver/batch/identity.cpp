@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/batch/identity.h"
 
+#include <charconv>
 #include <filesystem>
 #include <map>
 #include <span>
+#include <stdexcept>
+
+#include <fmt/format.h>
 
 #include "driver/files/files.h"
 #include "driver/json/json.h"
@@ -12,6 +16,8 @@
 namespace stowage {
 
 namespace {
+
+constexpr std::string_view hash_kind = "xxh64:";
 
 enum class Files { read, not_read };
 
@@ -43,12 +49,12 @@ Json described(const Job& job, FileHashes& files) {
   const CompileRequest request = request_of(job);
   Json json;
   json["job"] = job.name;
-  if (job.network.empty()) {
+  if (job.keys->network.empty()) {
     json["model"] = {request.model, files.of(request.model, true)};
   } else {
-    json["network"] = {job.network, job.network_batch, job.network_seed};
+    json["network"] = {job.keys->network, job.keys->network_batch, job.keys->network_seed};
   }
-  json["check"] = job.check;
+  json["check"] = job.keys->check;
   json["target"] = {request.target, files.of(request.target, false)};
   json["settings"] = request.settings;
   json["fusion"] = request.fusion;
@@ -57,21 +63,32 @@ Json described(const Job& job, FileHashes& files) {
   json["templates"] = {request.templates, files.of(request.templates, false)};
   json["dimensions"] = request.import.dimensions;
   for (const auto& [input, file] : request.bindings) json["bindings"][input] = {file, files.of(file, false)};
-  json["fixed"] = job.fixed;
-  for (const SweptValue& swept : job.swept) json["sweep"][swept.key] = swept.toml;
+  json["fixed"] = job.keys->fixed;
+  for (const SweptValue& swept : job.swept.values()) json["sweep"][swept.key] = swept.toml;
   return json;
 }
 
 }  // namespace
 
-Result<std::vector<std::string>> identities_of(const std::vector<Job>& jobs, const std::stop_token& stop) {
+std::string text_of(Identity identity) { return fmt::format("{}{:016x}", hash_kind, identity.hash); }
+
+Identity parse_identity(std::string_view text) {
+  Identity identity;
+  if (text.starts_with(hash_kind)) {
+    std::from_chars(text.data() + hash_kind.size(), text.data() + text.size(), identity.hash, 16);
+  }
+  if (text_of(identity) != text) throw std::invalid_argument("it has an 'identity' that is none");
+  return identity;
+}
+
+Result<std::vector<Identity>> identities_of(const std::vector<Job>& jobs, const std::stop_token& stop) {
   FileHashes files(Files::read, stop);
-  std::vector<std::string> identities;
+  std::vector<Identity> identities;
   identities.reserve(jobs.size());
   for (const Job& job : jobs) {
     const std::string text = dumped(described(job, files));
     if (stop.stop_requested()) return Failed{};
-    identities.push_back(hash_of(std::as_bytes(std::span(text))));
+    identities.push_back(parse_identity(hash_of(std::as_bytes(std::span(text)))));
   }
   return identities;
 }

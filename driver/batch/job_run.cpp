@@ -57,7 +57,7 @@ bool run_steps(const Job& job, const JobConditions& conditions, bool replace, co
   // Jobs side by side share the host's cores.
   const int share = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / std::max(1, conditions.jobs));
   request.costs = {static_cast<unsigned>(share), conditions.cost_cache};
-  if (!job.network.empty()) {
+  if (!job.keys->network.empty()) {
     const auto path = network(job, result.diagnostics, stop);
     if (!path) return false;
     request.model = *path;
@@ -81,7 +81,7 @@ bool run_steps(const Job& job, const JobConditions& conditions, bool replace, co
   if (!write_compilation(*compilation, conditions.folder / job.name, replace, result.diagnostics, stop)) {
     return false;
   }
-  if (!job.check) {
+  if (!job.keys->check) {
     result.summary = fmt::format("compiled{}", late);
     return true;
   }
@@ -126,10 +126,10 @@ Json begun(const Job& job) {
   json["status"] = "";
   json["stowage"] = stowage_version();
   json["network"] = source_of(job);
-  json["target"] = job.request->target;
-  json["fusion"] = job.request->fusion;
-  json["planner"] = job.request->planner;
-  json["cost"] = job.request->cost;
+  json["target"] = job.keys->request.target;
+  json["fusion"] = job.keys->request.fusion;
+  json["planner"] = job.keys->request.planner;
+  json["cost"] = job.keys->request.cost;
   if (!job.swept.empty()) json["sweep"] = swept_json(job);
   return json;
 }
@@ -166,7 +166,7 @@ void finish(JobResult& result, const Job& job, Json json, const fs::path& folder
 
 Json swept_json(const Job& job) {
   Json json = Json::object();
-  for (const SweptValue& swept : job.swept) {
+  for (const SweptValue& swept : job.swept.values()) {
     json[swept.key] = std::visit(
         Overloaded{[](const TomlValue::Array&) { return Json(); }, [](const TomlValue::Table&) { return Json(); },
                    [](const auto& value) { return Json(value); }},
@@ -210,9 +210,9 @@ Result<std::string> write_job_network(const Job& job, const fs::path& folder, Ex
   std::error_code ignored;  // a folder that cannot be made shows when the file is written
   fs::create_directories(path.parent_path(), ignored);
   NetworkOptions options;
-  options.batch = job.network_batch;
-  options.seed = static_cast<std::uint64_t>(job.network_seed);
-  return write_network(job.network, options, path.string(), diagnostics, stop, existing);
+  options.batch = job.keys->network_batch;
+  options.seed = static_cast<std::uint64_t>(job.keys->network_seed);
+  return write_network(job.keys->network, options, path.string(), diagnostics, stop, existing);
 }
 
 }  // namespace stowage

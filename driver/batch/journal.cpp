@@ -152,35 +152,27 @@ const std::string* BatchJournal::shared_network(std::string network) {
 void BatchJournal::take_line(std::string_view line, std::size_t begin) {
   const Json json = Json::parse(line);
   if (json.contains("begin")) {
-    Entry entry{json.at("identity").get<std::string>(), shared_network(json.value("network", std::string()))};
-    const auto place = entries_.insert_or_assign(json.at("begin").get<std::string>(), std::move(entry)).first;
-    doubtful_.erase(place->first);
+    JournalEntry entry{json.at("begin").get<std::string>(), parse_identity(json.at("identity").get<std::string>()),
+                       shared_network(json.value("network", std::string()))};
+    doubtful_.erase(entry.job);  // which names the entry that this one replaces
+    entries_.add(std::move(entry));
   } else if (json.contains("end")) {
-    const auto found = entries_.find(json.at("end").get<std::string>());
-    StoredResult stored = result_of(json.at("result").get<std::string>());
-    if (found == entries_.end() || stored.result.name != found->first) {
+    JournalEntry* const found = entries_.find(json.at("end").get<std::string>());
+    if (found == nullptr || result_of(json.at("result").get<std::string>()).result.name != found->job) {
       throw std::invalid_argument("it is about a job that was not begun");
     }
-    let_go_of_line(stored.result);
-    found->second.result = std::make_unique<JobResult>(std::move(stored.result));
-    found->second.line_begin = begin;
-    found->second.line_size = line.size();
-    if (boot_ != nullptr) doubtful_.insert_or_assign(found->first, boot_);
+    found->line_begin = begin;
+    found->line_size = line.size();
+    if (boot_ != nullptr) doubtful_.insert_or_assign(found->job, boot_);
   } else if (json.contains("boot")) {
     boot_ = &*boots_.insert(json.at("boot").get<std::string>()).first;
   } else if (json.contains("synced")) {
     const auto place = json.at("synced").get<std::size_t>();
-    std::erase_if(doubtful_,
-                  [&](const auto& one) { return entries_.find(std::string(one.first))->second.line_begin < place; });
+    std::erase_if(doubtful_, [&](const auto& one) { return entries_.find(one.first)->line_begin < place; });
   } else {
     written_[json.at("writes").get<std::string>()].insert(
         {json.at("hash").get<std::string>(), json.at("run").get<std::string>()});
   }
-}
-
-const BatchJournal::Entry* BatchJournal::find(const std::string& job) const {
-  const auto found = entries_.find(job);
-  return found != entries_.end() ? &found->second : nullptr;
 }
 
 void BatchJournal::leave_doubtful() {
@@ -192,9 +184,7 @@ void BatchJournal::leave_doubtful() {
       has_unsynced_before_ = true;
       continue;
     }
-    Entry& entry = entries_.find(std::string(job))->second;
-    entry.result = nullptr;
-    entry.line_size = 0;
+    entries_.find(job)->line_size = 0;
   }
 }
 
@@ -210,14 +200,12 @@ void BatchJournal::raise_version() {
   is_of_older_version_ = false;
 }
 
-JobResult BatchJournal::take(const std::string& job) {
-  const std::unique_ptr<JobResult> result = std::move(entries_.at(job).result);
-  check(result != nullptr, "a result that is not there, or not any more");
-  return std::move(*result);
+JobEnd BatchJournal::result(const JournalEntry& entry) const {
+  return result_of(Json::parse(raw_line(entry)).at("result").get<std::string>()).result;
 }
 
 std::string BatchJournal::line(const std::string& job) const {
-  const Entry* const entry = find(job);
+  const JournalEntry* const entry = find(job);
   if (const auto held = unwritten_.find(job); held != unwritten_.end()) {
     return Json::parse(held->second).at("result").get<std::string>();
   }
@@ -225,7 +213,7 @@ std::string BatchJournal::line(const std::string& job) const {
   return Json::parse(raw_line(*entry)).at("result").get<std::string>();
 }
 
-std::string BatchJournal::raw_line(const Entry& entry) const {
+std::string BatchJournal::raw_line(const JournalEntry& entry) const {
   std::string line(entry.line_size, '\0');
   for (std::size_t done = 0; done < line.size();) {
     const ssize_t count =
@@ -238,8 +226,8 @@ std::string BatchJournal::raw_line(const Entry& entry) const {
 
 std::set<fs::path> BatchJournal::networks() const {
   std::set<fs::path> networks;
-  for (const auto& [job, entry] : entries_) {
-    if (entry.network != nullptr) networks.insert(folder_ / *entry.network);
+  for (const JournalEntry* const entry : entries_.all()) {
+    if (entry->network != nullptr) networks.insert(folder_ / *entry->network);
   }
   return networks;
 }
@@ -273,7 +261,7 @@ bool BatchJournal::is_own(const fs::path& file) const {
          });
 }
 
-bool BatchJournal::begin(std::span<const Job> jobs, std::span<const std::string> identities,
+bool BatchJournal::begin(std::span<const Job> jobs, std::span<const Identity> identities,
                          std::span<const fs::path> replaced, Diagnostics& diagnostics) {
   if (descriptor_ < 0) {
     descriptor_ = ::open(path().c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
@@ -291,10 +279,9 @@ bool BatchJournal::begin(std::span<const Job> jobs, std::span<const std::string>
   if (is_of_older_version_ && end > 0) raise_version();
   lines += boot_line(boot_now());
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const std::string network = jobs[i].network.empty() ? "" : network_path(jobs[i], "").generic_string();
-    const Entry& entry =
-        entries_.insert_or_assign(jobs[i].name, Entry{identities[i], shared_network(network)}).first->second;
-    lines += begin_line(jobs[i].name, entry.identity, entry.network);
+    const std::string network = jobs[i].keys->network.empty() ? "" : network_path(jobs[i], "").generic_string();
+    const JournalEntry& entry = entries_.add({jobs[i].name, identities[i], shared_network(network)});
+    lines += begin_line(entry.job, entry.identity, entry.network);
   }
   for (const fs::path& file : replaced) {
     const std::string name = name_of(file);
@@ -324,7 +311,7 @@ void BatchJournal::end(const JobResult& result) {
     unwritten_.emplace(result.name, line);
     return;
   }
-  Entry& entry = entries_.at(result.name);
+  JournalEntry& entry = *entries_.find(result.name);
   entry.line_begin = size_;
   entry.line_size = line.size();
   size_ += line.size();
@@ -402,9 +389,9 @@ bool BatchJournal::tidy(std::span<const Job> jobs, Diagnostics& diagnostics) {
   finish_ended();
   TextFileWriter writer(path(), Existing::replace);
   writer.write(first_journal_line());
-  const auto tell = [&](const std::string& job, const Entry& entry) {
-    writer.write(begin_line(job, entry.identity, entry.network));
-    if (const auto held = unwritten_.find(job); held != unwritten_.end()) {
+  const auto tell = [&](const JournalEntry& entry) {
+    writer.write(begin_line(entry.job, entry.identity, entry.network));
+    if (const auto held = unwritten_.find(entry.job); held != unwritten_.end()) {
       writer.write(held->second);
     } else if (entry.line_size > 0) {
       writer.write(raw_line(entry));
@@ -414,11 +401,11 @@ bool BatchJournal::tidy(std::span<const Job> jobs, Diagnostics& diagnostics) {
   told.reserve(jobs.size());
   for (const Job& job : jobs) {
     told.emplace_back(job.name);
-    if (const Entry* const entry = find(job.name)) tell(job.name, *entry);
+    if (const JournalEntry* const entry = find(job.name)) tell(*entry);
   }
   std::sort(told.begin(), told.end());
-  for (const auto& [job, entry] : entries_) {
-    if (!std::binary_search(told.begin(), told.end(), std::string_view(job))) tell(job, entry);
+  for (const JournalEntry* const entry : entries_.all()) {
+    if (!std::binary_search(told.begin(), told.end(), std::string_view(entry->job))) tell(*entry);
   }
   for (const auto& [name, all] : written_) {
     // Those that were written over are there no more.

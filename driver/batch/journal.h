@@ -11,7 +11,6 @@
 #include <condition_variable>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -24,6 +23,8 @@
 #include <vector>
 
 #include "driver/batch/batch.h"
+#include "driver/batch/identity.h"
+#include "driver/batch/journal_entries.h"
 #include "driver/files/files.h"
 
 namespace stowage {
@@ -35,14 +36,6 @@ bool is_batch_running(const std::filesystem::path& folder);
 
 class BatchJournal {
  public:
-  struct Entry {
-    std::string identity;                    ///< what the job was by contents
-    const std::string* network = nullptr;    ///< its sample network's file; null: none
-    std::unique_ptr<JobResult> result = {};  ///< as it was read, without its line and diagnostics; null after take()
-    std::size_t line_begin = 0;              ///< of its result in the file
-    std::size_t line_size = 0;               ///< 0 where it did not come to its end
-  };
-
   /// `run` is the command line that goes on where an equal one stopped.
   BatchJournal(std::filesystem::path folder, std::string run) : folder_(std::move(folder)), run_(std::move(run)) {}
   BatchJournal(const BatchJournal&) = delete;
@@ -52,9 +45,9 @@ class BatchJournal {
   /// Reads what there is, if anything, and keeps other processes from running a batch there as long as this one lives.
   /// Reported: batch-running, foreign-folder and, unless everything is to be done anew, damaged-journal.
   bool read(bool forced, Diagnostics& diagnostics);
-  [[nodiscard]] const Entry* find(const std::string& job) const;
-  /// The result of a job that has one, which is not held any longer.
-  JobResult take(const std::string& job);
+  [[nodiscard]] const JournalEntry* find(const std::string& job) const { return entries_.find(job); }
+  /// Of a job that came to its end, what its line says.
+  [[nodiscard]] JobEnd result(const JournalEntry& entry) const;
   /// The line of results.jsonl of a job that came to its end; empty of another. Not while jobs run.
   [[nodiscard]] std::string line(const std::string& job) const;
   /// Sample networks that jobs of this journal write.
@@ -65,7 +58,7 @@ class BatchJournal {
 
   /// Before anything else is written. The jobs are those that will be run; `replaced` are files of results that may be
   /// written over whoever wrote them.
-  bool begin(std::span<const Job> jobs, std::span<const std::string> identities,
+  bool begin(std::span<const Job> jobs, std::span<const Identity> identities,
              std::span<const std::filesystem::path> replaced, Diagnostics& diagnostics);
   /// A job came to its end. Of any thread.
   void end(const JobResult& result);
@@ -88,7 +81,7 @@ class BatchJournal {
   void raise_version();
   const std::string* shared_network(std::string network);
   /// As it stands in the file.
-  [[nodiscard]] std::string raw_line(const Entry& entry) const;
+  [[nodiscard]] std::string raw_line(const JournalEntry& entry) const;
   void write(const std::string& lines);
   void append(const std::string& lines);  ///< and waits for the disk
   /// All that was written so far, the plans in their folders as well, is on the disk then.
@@ -117,7 +110,7 @@ class BatchJournal {
   std::string run_;
   int descriptor_ = -1;
   std::set<std::string> networks_;  ///< of entries
-  std::map<std::string, Entry> entries_;
+  JournalEntries entries_;
   std::map<std::string, std::set<Written>> written_;
   bool is_damaged_ = false;
   bool is_of_older_version_ = false;

@@ -19,10 +19,10 @@ std::string journal_sign() { return fmt::format("{{\"format\":\"{}\"", journal_f
 
 std::string first_journal_line(int version) { return dumped(Json{{"format", journal_format}, {"version", version}}); }
 
-std::string begin_line(const std::string& job, const std::string& identity, const std::string* network) {
+std::string begin_line(const std::string& job, Identity identity, const std::string* network) {
   Json json;
   json["begin"] = job;
-  json["identity"] = identity;
+  json["identity"] = text_of(identity);
   if (network != nullptr) json["network"] = *network;
   return dumped(json);
 }

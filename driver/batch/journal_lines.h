@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "driver/batch/batch.h"
+#include "driver/batch/identity.h"
 
 namespace stowage {
 
@@ -20,7 +21,7 @@ std::string journal_sign();
 std::string first_journal_line(int version = newest_journal);
 
 /// `network` may be null.
-std::string begin_line(const std::string& job, const std::string& identity, const std::string* network);
+std::string begin_line(const std::string& job, Identity identity, const std::string* network);
 std::string end_line(const JobResult& result);
 
 /// Of this start of the machine: another after a power failure. Empty where that is not known.

@@ -219,8 +219,7 @@ class Merger {
       if (stored.job.name != entry.job) {
         return fmt::format("it is about the job '{}', and '{}' was wanted", stored.job.name, entry.job);
       }
-      stored.job.request = shared(stored.job.request);
-      let_go_of_line(stored.result);
+      stored.job.keys = shared(stored.job.keys);
       batch_.jobs[entry.place] = std::move(stored.job);
       batch_.results[entry.place] = std::move(stored.result);
       batch_.places[entry.place] = {batch_.folders.size(), begin, line.size()};
@@ -233,12 +232,13 @@ class Merger {
   }
 
   /// Many jobs have the same, as far as a line tells of it.
-  const Shared<CompileRequest>& shared(const Shared<CompileRequest>& request) {
-    return requests_.try_emplace({request->target, request->fusion, request->planner, request->cost}, request)
+  const Shared<JobKeys>& shared(const Shared<JobKeys>& keys) {
+    const CompileRequest& request = keys->request;
+    return keys_.try_emplace({keys->network, request.target, request.fusion, request.planner, request.cost}, keys)
         .first->second;
   }
 
-  std::map<std::array<std::string, 4>, Shared<CompileRequest>> requests_;
+  std::map<std::array<std::string, 5>, Shared<JobKeys>> keys_;
   Diagnostics& diagnostics_;
   Diagnostics own_;
   std::vector<ShardFolder> shards_;

@@ -16,7 +16,7 @@ struct MergedBatch {
   std::string file;     ///< batch file, as the shards were given it
   std::string command;  ///< of the whole batch
   std::vector<Job> jobs;
-  std::vector<JobResult> results;    ///< without line and diagnostics
+  std::vector<JobEnd> results;
   std::vector<std::string> folders;  ///< of the shards
   /// Where a job's line stands in the results of the shard that ran it.
   struct Place {

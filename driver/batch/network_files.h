@@ -41,7 +41,7 @@ class NetworkFiles {
 
   Turn turn(const Job& job) {
     Turn turn;
-    if (job.network.empty()) return turn;
+    if (job.keys->network.empty()) return turn;
     turn.files_ = this;
     turn.path_ = network_path(job, folder_);
     turn.lock_ = std::unique_lock(mutex_);

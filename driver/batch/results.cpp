@@ -28,14 +28,14 @@ bool has_column(const std::string& key) {
 }
 
 /// The cell of a job's name; of one that has a plan a link to its report.
-std::string name_cell(const JobResult& result) {
-  if (!result.totals) return fmt::format("<td>{}</td>", escaped(result.name));
-  return fmt::format("<td><a href=\"./{}/report.md\">{}</a></td>", url_segment(result.name), escaped(result.name));
+std::string name_cell(const Job& job, const JobEnd& end) {
+  if (!end.totals) return fmt::format("<td>{}</td>", escaped(job.name));
+  return fmt::format("<td><a href=\"./{}/report.md\">{}</a></td>", url_segment(job.name), escaped(job.name));
 }
 
-std::string counts_text(const std::vector<JobResult>& results) {
+std::string counts_text(const std::vector<JobEnd>& results) {
   std::map<JobState, std::size_t> counts;
-  for (const JobResult& result : results) ++counts[result.state];
+  for (const JobEnd& result : results) ++counts[result.state];
   std::string text = counted(results.size(), "job");
   for (const auto& [state, count] : counts) text += fmt::format(", {} {}", count, name_of(state));
   return text;
@@ -91,17 +91,17 @@ void ResultRows::add_fronts() {
 
 PlanRow ResultRows::row(std::size_t i) const {
   const Job& job = (*jobs_)[i];
-  const JobResult& result = (*results_)[i];
+  const JobEnd& result = (*results_)[i];
   PlanRow row;
   row.name = job.name;
   row.cells = {job.name,
                std::string(name_of(result.state)),
                source_of(job),
-               job.request->target,
-               job.request->fusion,
-               job.request->planner};
+               job.keys->request.target,
+               job.keys->request.fusion,
+               job.keys->request.planner};
   for (const std::string& key : keys_) {
-    const SweptValue* const swept = swept_value(job, key);
+    const TomlValue* const swept = job.swept.value(key);
     row.cells.emplace_back(swept != nullptr ? value_text(*swept) : "");
   }
   if (result.totals) {
@@ -122,7 +122,7 @@ void results_text(const ResultsView& view, const TextSink& sink) {
   const std::vector<Column>& columns = rows.columns();
   std::vector<std::size_t> places = columns_by_key(
       columns, {"job", "status", "groups", "dma_bytes", "ldm_peak_bytes", "cycles", "time_s", "summary"});
-  const auto has_summary = [](const JobResult& result) { return !result.summary.empty(); };
+  const auto has_summary = [](const JobEnd& result) { return !result.summary.empty(); };
   if (std::none_of(view.results.begin(), view.results.end(), has_summary)) places.pop_back();
   const auto cells_of = [&](std::size_t job) {
     const PlanRow row = rows.row(job);
@@ -139,7 +139,7 @@ void results_text(const ResultsView& view, const TextSink& sink) {
 }
 
 void results_lines(const ResultsView& view, const TextSink& sink) {
-  for (std::size_t i = 0; i < view.results.size(); ++i) {
+  for (std::size_t i = 0; i < view.jobs.size(); ++i) {
     if (const std::string line = view.line(i); !line.empty()) sink(line + "\n");
   }
 }
@@ -183,7 +183,7 @@ void results_page(const ResultsView& view, const std::string& command_line, cons
     std::string html = is_brief         ? fmt::format("<tr class=\"brief {}\">", in_red)
                        : in_red.empty() ? "<tr>"
                                         : fmt::format("<tr class=\"{}\">", in_red);
-    html += name_cell(results[i]);
+    html += name_cell(jobs[i], results[i]);
     for (std::size_t c = 1; c < rows.columns().size(); ++c) {
       html += html_cell(row.cells[c], rows.columns()[c], form);
     }

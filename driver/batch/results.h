@@ -23,7 +23,7 @@ using ResultLine = std::function<std::string(std::size_t job)>;
 /// `jobs`; `comparison` may be null.
 struct ResultsView {
   const std::vector<Job>& jobs;
-  const std::vector<JobResult>& results;
+  const std::vector<JobEnd>& results;
   ResultLine line;
   const Comparison* comparison = nullptr;
 };
@@ -43,7 +43,7 @@ class ResultRows {
   void add_fronts();  ///< before the columns of a comparison
 
   const std::vector<Job>* jobs_;
-  const std::vector<JobResult>* results_;
+  const std::vector<JobEnd>* results_;
   std::optional<ComparedCells> compared_;
   std::vector<std::string> keys_;    ///< swept, that have a column of their own
   std::vector<std::string> fronts_;  ///< by job; empty: there is no such column

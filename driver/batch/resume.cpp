@@ -27,28 +27,29 @@ std::string first_few(std::vector<std::string> names) {
 
 }  // namespace
 
-bool is_cut_short(const JobResult& result, std::optional<double> search_seconds) {
-  return result.out_of_time && (!search_seconds || *search_seconds > *result.out_of_time);
+bool is_cut_short(const JobEnd& end, std::optional<double> search_seconds) {
+  return end.out_of_time && (!search_seconds || *search_seconds > *end.out_of_time);
 }
 
-Result<KnownJobs> known_jobs(const std::vector<Job>& jobs, const std::vector<std::string>& identities,
-                             BatchJournal& journal, const fs::path& folder, Again again,
+Result<KnownJobs> known_jobs(const std::vector<Job>& jobs, const std::vector<Identity>& identities,
+                             const BatchJournal& journal, const fs::path& folder, Again again,
                              std::optional<double> search_seconds, Diagnostics& diagnostics) {
-  KnownJobs known{std::vector<JobStart>(jobs.size()), std::vector<JobResult>(jobs.size())};
+  KnownJobs known{std::vector<JobStart>(jobs.size()), std::vector<JobEnd>(jobs.size())};
   std::vector<JobStart>& starts = known.starts;
   std::vector<std::string> changed;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const BatchJournal::Entry* const entry = journal.find(jobs[i].name);
+    const JournalEntry* const entry = journal.find(jobs[i].name);
     starts[i].replace = again == Again::all || entry != nullptr;
-    if (again == Again::all || entry == nullptr || !entry->result) continue;
-    const bool is_done = entry->result->state == JobState::done;
+    if (again == Again::all || entry == nullptr || entry->line_size == 0) continue;
+    JobEnd end = journal.result(*entry);
+    const bool is_done = end.state == JobState::done;
     std::error_code failure;
     if (is_done && !fs::exists(folder / jobs[i].name / folder_marker, failure)) continue;
     if (!is_done && again == Again::failed) continue;
-    if (entry->identity == identities[i] && is_cut_short(*entry->result, search_seconds)) continue;
+    if (entry->identity == identities[i] && is_cut_short(end, search_seconds)) continue;
     if (entry->identity == identities[i]) {
       starts[i].kept = true;
-      known.results[i] = journal.take(jobs[i].name);
+      known.results[i] = std::move(end);
     } else if (is_done) {
       changed.push_back(jobs[i].name);
     }
@@ -65,10 +66,10 @@ Result<KnownJobs> known_jobs(const std::vector<Job>& jobs, const std::vector<std
   return Failed{};
 }
 
-std::vector<std::string> identities_in_build(std::vector<std::string> identities) {
-  for (std::string& identity : identities) {
-    const std::string text = fmt::format("{} {} {}", identity, stowage_version(), build_id());
-    identity = hash_of(std::as_bytes(std::span(text)));
+std::vector<Identity> identities_in_build(std::vector<Identity> identities) {
+  for (Identity& identity : identities) {
+    const std::string text = fmt::format("{} {} {}", text_of(identity), stowage_version(), build_id());
+    identity = parse_identity(hash_of(std::as_bytes(std::span(text))));
   }
   return identities;
 }

@@ -111,7 +111,7 @@ Result<ShardNote> shard_of(const std::vector<Job>& jobs, const Shard& shard, con
   note.jobs_of_batch = jobs.size();
   for (const std::size_t place : places_in_shard(work, shard)) note.jobs.push_back({place, jobs[place].name});
   std::string all;
-  for (std::size_t i = 0; i < jobs.size(); ++i) all += fmt::format("{} {}\n", (*identities)[i], work[i]);
+  for (std::size_t i = 0; i < jobs.size(); ++i) all += fmt::format("{} {}\n", text_of((*identities)[i]), work[i]);
   note.batch = hash_of(std::as_bytes(std::span(all)));
   return note;
 }

@@ -105,15 +105,18 @@ StoredResult result_of(const Row& json) {
   stored.result.summary = text_or_nothing(json, "summary");
   if (json.contains("out_of_time")) stored.result.out_of_time = json.at("out_of_time").get<double>();
   stored.version = text_or_nothing(json, "stowage");
-  stored.job.network = json.at("network").get<std::string>();
-  CompileRequest request;
+  JobKeys keys;
+  keys.network = json.at("network").get<std::string>();
+  CompileRequest& request = keys.request;
   request.target = json.at("target").get<std::string>();
   request.fusion = json.at("fusion").get<std::string>();
   request.planner = json.at("planner").get<std::string>();
   if (json.contains("cost")) request.cost = json.at("cost").get<std::string>();
-  stored.job.request = std::move(request);
+  stored.job.keys = std::move(keys);
   if (json.contains("sweep")) {
-    for (const auto& [key, value] : json.at("sweep").items()) stored.job.swept.push_back(swept_value(key, value));
+    SweptValues swept;
+    for (const auto& [key, value] : json.at("sweep").items()) swept.push_back(swept_value(key, value));
+    stored.job.swept = swept;
   }
   stored.model_hash = text_or_nothing(json, "model_hash");
   // A job that failed has numbers where it is the check that went wrong.

@@ -18,16 +18,6 @@ namespace stowage {
 
 namespace {
 
-/// What a key of a sweep can have.
-struct SweptAxis {
-  std::string key;
-  SweptValues values;
-};
-
-bool has_value(const SweptAxis& axis, const std::string& toml) {
-  return std::any_of(axis.values.begin(), axis.values.end(), [&](const SweptValue& v) { return v.toml == toml; });
-}
-
 constexpr std::string_view one_value = "a string, a finite number or a truth value";
 
 SweptAxis listed_values(TomlTable& table, const std::string& key, const std::string& name) {
@@ -40,17 +30,18 @@ SweptAxis listed_values(TomlTable& table, const std::string& key, const std::str
                 "a list ([1, 2, 4]) or a range ({ from = 1, to = 4, factor = 2 }) was wanted");
     return axis;
   }
+  std::set<std::string> seen;
   for (const TomlValue& value : *array) {
     const auto text = single_text(value);
     if (!text) {
       table.error("wrong-type", key, fmt::format("a value of '{}' is no single value, {} was wanted", name, one_value));
       return {name, {}};
     }
-    if (has_value(axis, *text)) {
+    if (!seen.insert(*text).second) {
       table.error("given-twice", key, fmt::format("'{}' has the value {} twice", name, *text));
       return {name, {}};
     }
-    axis.values.emplace_back(SweptValue{name, value, *text});
+    axis.values.push_back(value);
   }
   if (axis.values.empty())
     table.error("no-values", key, fmt::format("'{}' has no value, at least one was wanted", name));
@@ -122,13 +113,13 @@ SweptAxis range_values(TomlTable& range, const std::string& name) {
   for (std::size_t i = 1; at <= end; ++i) {
     if (axis.values.size() == max_swept_jobs)
       return wrong("to", fmt::format("has more than {} values", max_swept_jobs), "take larger steps, or a nearer end");
-    const TomlValue value = whole ? TomlValue{static_cast<std::int64_t>(at)} : TomlValue{at};
-    axis.values.emplace_back(SweptValue{name, value, *single_text(value)});
+    axis.values.push_back(whole ? TomlValue{static_cast<std::int64_t>(at)} : TomlValue{at});
     const double next = step ? from->value + static_cast<double>(i) * step->value : at * factor->value;
     if (!(next > at))
       return wrong(step ? "step" : "factor", "does not move on: its step is too small", "take larger steps");
     at = next;
   }
+  axis.values.shrink_to_fit();  // there may be a million, and they stay as long as the jobs
   return axis;
 }
 
@@ -165,8 +156,8 @@ void read_axes(TomlTable& table, const std::string& prefix, std::vector<SweptAxi
   }
 }
 
-/// A combination is left out where it has one of the values of every key that is named.
-using Exclusion = std::vector<SweptAxis>;
+/// A combination is left out where it has one of the values of every key that is named: key by key, as TOML.
+using Exclusion = std::vector<std::pair<std::string, std::set<std::string>>>;
 
 void read_exclusion(TomlTable& table, const std::string& prefix, Exclusion& exclusion) {
   for (const std::string& key : table.keys()) {
@@ -178,9 +169,10 @@ void read_exclusion(TomlTable& table, const std::string& prefix, Exclusion& excl
     TomlValue value;
     if (!table.read(key, value)) continue;
     if (const auto text = single_text(value)) {
-      exclusion.push_back({prefix + key, {SweptValue{prefix + key, value, *text}}});
+      exclusion.push_back({prefix + key, {*text}});
     } else {
-      exclusion.push_back(listed_values(table, key, prefix + key));
+      auto& [name, texts] = exclusion.emplace_back(prefix + key, std::set<std::string>());
+      for (const TomlValue& one : listed_values(table, key, name).values) texts.insert(*single_text(one));
     }
   }
 }
@@ -200,41 +192,21 @@ void check_keys(TomlTable& table, const std::vector<SweptAxis>& axes) {
   }
 }
 
-class Combinations {
- public:
-  Combinations(const std::vector<SweptAxis>& axes, bool zipped) : axes_(axes), zipped_(zipped) {}
-
-  /// Nothing where they are more than are allowed.
-  [[nodiscard]] std::optional<std::size_t> count() const {
-    if (zipped_) return axes_.front().values.size();
-    std::size_t product = 1;
-    for (const SweptAxis& axis : axes_) {
-      if (axis.values.size() > max_swept_jobs / product) return std::nullopt;
-      product *= axis.values.size();
-    }
-    return product;
+/// How many combinations there are; nothing where they are more than are allowed.
+std::optional<std::size_t> combination_count(const std::vector<SweptAxis>& axes, bool zipped) {
+  if (zipped) return axes.front().values.size();
+  std::size_t product = 1;
+  for (const SweptAxis& axis : axes) {
+    if (axis.values.size() > max_swept_jobs / product) return std::nullopt;
+    product *= axis.values.size();
   }
+  return product;
+}
 
-  [[nodiscard]] SweptValues at(std::size_t number) const {
-    SweptValues values;
-    for (auto axis = axes_.rbegin(); axis != axes_.rend(); ++axis) {
-      values.push_back(axis->values[zipped_ ? number : number % axis->values.size()]);
-      if (!zipped_) number /= axis->values.size();
-    }
-    std::reverse(values.begin(), values.end());
-    return values;
-  }
-
- private:
-  const std::vector<SweptAxis>& axes_;
-  bool zipped_;
-};
-
-bool excludes(const Exclusion& exclusion, const SweptValues& values) {
-  return std::all_of(exclusion.begin(), exclusion.end(), [&](const SweptAxis& named) {
-    const auto value =
-        std::find_if(values.begin(), values.end(), [&](const SweptValue& swept) { return swept.key == named.key; });
-    return value != values.end() && has_value(named, (*value)->toml);
+bool excludes(const Exclusion& exclusion, const Combination& combination) {
+  return std::all_of(exclusion.begin(), exclusion.end(), [&](const auto& named) {
+    const TomlValue* const value = combination.value(named.first);
+    return value != nullptr && named.second.contains(*single_text(*value));
   });
 }
 
@@ -245,10 +217,10 @@ std::vector<Exclusion> read_exclusions(TomlTable& table, const std::vector<Swept
   for (TomlTable& row : table.tables("exclude")) {
     Exclusion exclusion;
     read_exclusion(row, "", exclusion);
-    for (const SweptAxis& named : exclusion) {
-      if (std::find(keys.begin(), keys.end(), named.key) != keys.end()) continue;
-      table.error("unknown-key", "exclude", fmt::format("'exclude' names '{}', which is not swept", named.key),
-                  suggest_name(named.key, keys));
+    for (const auto& [key, texts] : exclusion) {
+      if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+      table.error("unknown-key", "exclude", fmt::format("'exclude' names '{}', which is not swept", key),
+                  suggest_name(key, keys));
     }
     if (exclusion.empty())
       table.error("no-values", "exclude", "an entry of 'exclude' names no key: it would leave nothing");
@@ -293,7 +265,7 @@ std::optional<std::string> single_text(const TomlValue& value) {
                     value.is);
 }
 
-std::optional<std::vector<SweptValues>> read_sweep(TomlTable& table, Diagnostics& diagnostics) {
+std::optional<std::vector<Combination>> read_sweep(TomlTable& table, Diagnostics& diagnostics) {
   const std::size_t errors_before = diagnostics.entries().size();
   std::string combine = "product";
   if (table.read("combine", combine) && combine != "product" && combine != "zip") {
@@ -313,8 +285,7 @@ std::optional<std::vector<SweptValues>> read_sweep(TomlTable& table, Diagnostics
   if (has_values && zipped && !axes.empty()) check_lengths(table, axes);
   if (diagnostics.entries().size() != errors_before) return std::nullopt;
 
-  const Combinations combinations(axes, zipped);
-  const auto count = combinations.count();
+  const auto count = combination_count(axes, zipped);
   if (!count) {
     std::vector<std::size_t> sizes;
     for (const SweptAxis& axis : axes) sizes.push_back(axis.values.size());
@@ -323,10 +294,11 @@ std::optional<std::vector<SweptValues>> read_sweep(TomlTable& table, Diagnostics
                 "take fewer values, or combine = \"zip\"");
     return std::nullopt;
   }
-  std::vector<SweptValues> kept;
+  const auto shared = std::make_shared<const std::vector<SweptAxis>>(std::move(axes));
+  std::vector<Combination> kept;
   std::vector<bool> used(exclusions.size(), false);
   for (std::size_t i = 0; i < *count; ++i) {
-    SweptValues values = combinations.at(i);
+    Combination values(shared, zipped, i);
     bool excluded = false;
     for (std::size_t e = 0; e < exclusions.size(); ++e) {
       if (!excludes(exclusions[e], values)) continue;
@@ -367,13 +339,51 @@ Result<std::vector<SweptValue>> swept_range(const std::string& key, const RangeT
     diagnostics.add(std::move(diagnostic));
   }
   if (own.has_errors()) return Failed{};
-  return std::vector<SweptValue>(axis.values.begin(), axis.values.end());
+  SweptValues values;
+  for (const TomlValue& value : axis.values) values.push_back({key, value, *single_text(value)});
+  return values;
 }
 
-std::optional<double> number_of(const SweptValue& swept) {
-  if (const auto* whole = std::get_if<std::int64_t>(&swept.value.is)) return static_cast<double>(*whole);
-  if (const auto* number = std::get_if<double>(&swept.value.is)) return *number;
+std::optional<double> number_of(const TomlValue& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value.is)) return static_cast<double>(*whole);
+  if (const auto* number = std::get_if<double>(&value.is)) return *number;
   return std::nullopt;
+}
+
+Combination::Combination(const SweptValues& values) {
+  if (values.empty()) return;
+  std::vector<SweptAxis> axes;
+  axes.reserve(values.size());
+  for (const SweptValue& swept : values) axes.push_back({swept.key, {swept.value}});
+  axes_ = std::make_shared<const std::vector<SweptAxis>>(std::move(axes));
+}
+
+Combination::Combination(std::shared_ptr<const std::vector<SweptAxis>> axes, bool zipped, std::size_t number)
+    : axes_(std::move(axes)), number_(static_cast<std::uint32_t>(number)), zipped_(zipped) {}
+
+const TomlValue& Combination::value_at(std::size_t axis) const {
+  const std::vector<TomlValue>& values = (*axes_)[axis].values;
+  if (zipped_) return values[number_];
+  // The last key varies fastest.
+  std::size_t number = number_;
+  for (std::size_t later = axes_->size() - 1; later > axis; --later) number /= (*axes_)[later].values.size();
+  return values[number % values.size()];
+}
+
+SweptValues Combination::values() const {
+  SweptValues values;
+  for (std::size_t i = 0; !empty() && i < axes_->size(); ++i) {
+    const TomlValue& value = value_at(i);
+    values.push_back({(*axes_)[i].key, value, single_text(value).value_or("")});
+  }
+  return values;
+}
+
+const TomlValue* Combination::value(std::string_view key) const {
+  for (std::size_t i = 0; !empty() && i < axes_->size(); ++i) {
+    if ((*axes_)[i].key == key) return &value_at(i);
+  }
+  return nullptr;
 }
 
 std::string swept_name(const std::string& name, const SweptValues& values) {

@@ -33,27 +33,27 @@ struct JobLine {
 /// What the jobs of a line have in common: what they compile and the other swept values.
 std::string line_name(const Job& job, const std::string& key) {
   std::string name = source_of(job);
-  for (const SweptValue& other : job.swept) {
-    if (other.key != key && other.key != "network" && other.key != "model") name += ", " + value_text(other);
+  for (const SweptValue& other : job.swept.values()) {
+    if (other.key != key && other.key != "network" && other.key != "model") name += ", " + value_text(other.value);
   }
   return name;
 }
 
 std::optional<double> number_at(const Job& job, const std::string& key) {
-  const SweptValue* const swept = swept_value(job, key);
+  const TomlValue* const swept = job.swept.value(key);
   return swept != nullptr ? number_of(*swept) : std::nullopt;
 }
 
 /// What a point says where the mouse rests on it.
 std::string tip_of(const std::string& line, const std::string& key, const Job& job, const JobTotals& totals) {
-  return fmt::format("{}\n{} = {}\n{} cycles, {} of DMA, {}", line, key, swept_value(job, key)->toml,
+  return fmt::format("{}\n{} = {}\n{} cycles, {} of DMA, {}", line, key, value_text(*job.swept.value(key)),
                      grouped_digits(totals.cycles), bytes_text(totals.dma_bytes),
                      counted(totals.groups, "fused operator"));
 }
 
 /// Jobs that differ in one key only, a line for all that have the rest in common, in the order of the jobs.
 std::vector<JobLine> lines_over(const std::string& key, const std::vector<Job>& jobs,
-                                const std::vector<JobResult>& results) {
+                                const std::vector<JobEnd>& results) {
   std::vector<JobLine> lines;
   std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -69,6 +69,7 @@ std::vector<JobLine> lines_over(const std::string& key, const std::vector<Job>& 
       return number_at(jobs[a], key).value() < number_at(jobs[b], key).value();
     });
     auto& points = line.line.points;
+    points.reserve(line.jobs.size());
     for (const std::size_t job : line.jobs) {
       points.push_back({number_at(jobs[job], key).value(), static_cast<double>(results[job].totals->cycles), ""});
     }
@@ -117,7 +118,7 @@ std::vector<std::string> networks_of(const std::vector<JobLine>& lines) {
 
 /// The front in words: values ascending, each with the least time and the jobs that have it.
 std::string front_text(const std::string& key, const std::vector<std::size_t>& front, const std::vector<Job>& jobs,
-                       const std::vector<JobResult>& results) {
+                       const std::vector<JobEnd>& results) {
   std::vector<std::string> parts;
   std::map<double, std::vector<std::size_t>> by_value;
   for (const std::size_t job : front) by_value[number_at(jobs[job], key).value()].push_back(job);
@@ -136,7 +137,7 @@ std::string front_text(const std::string& key, const std::vector<std::size_t>& f
 /// One network's lines on one scale, its front ringed, and the front in words.
 std::string front_part(const std::string& key, const std::string& network, const std::vector<JobLine>& all,
                        const std::set<std::size_t>& front, const std::vector<Job>& jobs,
-                       const std::vector<JobResult>& results) {
+                       const std::vector<JobEnd>& results) {
   std::vector<drawing::SweepLine> lines;
   std::vector<std::size_t> on_front;
   for (const JobLine& own : all) {
@@ -169,13 +170,13 @@ std::string front_part(const std::string& key, const std::string& network, const
 }
 
 /// A job's plan, where it is still the one of the results.
-std::optional<Compilation> plan_of(const JobResult& result, const PlanFolder& plan_folder, const Backends& backends,
-                                   const std::stop_token& stop) {
+std::optional<Compilation> plan_of(const Job& job, const JobEnd& end, const PlanFolder& plan_folder,
+                                   const Backends& backends, const std::stop_token& stop) {
   Diagnostics ignored;
-  auto plan = read_compilation(plan_folder(result.name), ignored, stop, backends);
+  auto plan = read_compilation(plan_folder(job.name), ignored, stop, backends);
   if (!plan) return std::nullopt;
   const ProgramTotals totals = totals_of(plan->program);
-  const bool is_same = totals.cycles == result.totals->cycles && totals.dma.bytes == result.totals->dma_bytes;
+  const bool is_same = totals.cycles == end.totals->cycles && totals.dma.bytes == end.totals->dma_bytes;
   return is_same ? std::optional(*std::move(plan)) : std::nullopt;
 }
 
@@ -184,25 +185,19 @@ std::optional<Compilation> plan_of(const JobResult& result, const PlanFolder& pl
 std::vector<std::string> swept_keys(const std::vector<Job>& jobs) {
   std::vector<std::string> keys;
   for (const Job& job : jobs) {
-    for (const SweptValue& swept : job.swept) {
+    for (const SweptValue& swept : job.swept.values()) {
       if (std::find(keys.begin(), keys.end(), swept.key) == keys.end()) keys.push_back(swept.key);
     }
   }
   return keys;
 }
 
-const SweptValue* swept_value(const Job& job, const std::string& key) {
-  const auto found =
-      std::find_if(job.swept.begin(), job.swept.end(), [&](const SweptValue& swept) { return swept.key == key; });
-  return found != job.swept.end() ? &**found : nullptr;
+std::string value_text(const TomlValue& value) {
+  const auto* const text = std::get_if<std::string>(&value.is);
+  return text != nullptr ? *text : single_text(value).value_or("");
 }
 
-std::string value_text(const SweptValue& swept) {
-  const auto* const text = std::get_if<std::string>(&swept.value.is);
-  return text != nullptr ? *text : swept.toml;
-}
-
-KneeWords knee_words(const std::vector<Job>& jobs, const std::vector<JobResult>& results, const PlanFolder& plan_folder,
+KneeWords knee_words(const std::vector<Job>& jobs, const std::vector<JobEnd>& results, const PlanFolder& plan_folder,
                      int threads, const Backends& backends, const std::stop_token& stop) {
   struct Asked {
     std::string key;
@@ -217,11 +212,12 @@ KneeWords knee_words(const std::vector<Job>& jobs, const std::vector<JobResult>&
   }
   parallel_for(asked.size(), static_cast<unsigned>(threads), stop, [&](std::size_t i) {
     const auto& [key, pair, words] = asked[i];
-    const auto before = plan_of(results[pair.first], plan_folder, backends, stop);
-    const auto after = before ? plan_of(results[pair.second], plan_folder, backends, stop) : std::nullopt;
+    const auto before = plan_of(jobs[pair.first], results[pair.first], plan_folder, backends, stop);
+    const auto after =
+        before ? plan_of(jobs[pair.second], results[pair.second], plan_folder, backends, stop) : std::nullopt;
     if (!after) return;
-    asked[i].words = step_words(diff_compilations(*before, *after), swept_value(jobs[pair.first], key)->toml,
-                                swept_value(jobs[pair.second], key)->toml);
+    asked[i].words = step_words(diff_compilations(*before, *after), value_text(*jobs[pair.first].swept.value(key)),
+                                value_text(*jobs[pair.second].swept.value(key)));
   });
   KneeWords words;
   for (Asked& one : asked) {
@@ -231,7 +227,7 @@ KneeWords knee_words(const std::vector<Job>& jobs, const std::vector<JobResult>&
 }
 
 std::set<std::size_t> pareto_front(const std::string& key, const std::vector<Job>& jobs,
-                                   const std::vector<JobResult>& results) {
+                                   const std::vector<JobEnd>& results) {
   std::set<std::size_t> front;
   if (!key.starts_with("target.")) return front;
   struct Network {
@@ -262,16 +258,19 @@ std::set<std::size_t> pareto_front(const std::string& key, const std::vector<Job
   return front;
 }
 
-std::string sweep_part(const std::string& key, const std::vector<Job>& jobs, const std::vector<JobResult>& results,
+std::string sweep_part(const std::string& key, const std::vector<Job>& jobs, const std::vector<JobEnd>& results,
                        const KneeWords& words) {
-  const std::vector<JobLine> lines = lines_over(key, jobs, results);
+  std::vector<JobLine> lines = lines_over(key, jobs, results);
   if (lines.empty()) return "";
   std::string html = fmt::format("<h2>Time against {}</h2>\n", escaped(key));
   for (std::size_t first = 0; first < lines.size(); first += drawing::max_sweep_lines) {
     const std::size_t count = std::min(drawing::max_sweep_lines, lines.size() - first);
-    std::vector<drawing::SweepLine> part;
-    for (std::size_t i = 0; i < count; ++i) part.push_back(lines[first + i].line);
-    html += "<figure>" + to_svg(drawing::sweep_chart(key, part, page_sheet(chart_width, chart_height))) + "</figure>\n";
+    std::vector<drawing::SweepLine> part;  // lent: a line may have very many points
+    for (std::size_t i = 0; i < count; ++i) part.push_back(std::move(lines[first + i].line));
+    html += "<figure>";
+    html += to_svg(drawing::sweep_chart(key, part, page_sheet(chart_width, chart_height)));
+    html += "</figure>\n";
+    for (std::size_t i = 0; i < count; ++i) lines[first + i].line = std::move(part[i]);
   }
   html += "<ul>\n";
   for (const JobLine& line : lines) html += fmt::format("<li>{}</li>\n", escaped(knee_text(key, line, words)));

@@ -18,10 +18,8 @@ namespace stowage {
 
 /// Every key that any of the jobs was swept over, in the order in which they come.
 std::vector<std::string> swept_keys(const std::vector<Job>& jobs);
-/// Of a job; null where it was not swept over that key.
-const SweptValue* swept_value(const Job& job, const std::string& key);
 /// A value in a table: a string without its quotes.
-std::string value_text(const SweptValue& swept);
+std::string value_text(const TomlValue& value);
 
 /// Jobs whose plans are neighbours on a line, the second one at its knee: indices of jobs.
 using JobPair = std::pair<std::size_t, std::size_t>;
@@ -30,16 +28,16 @@ using KneeWords = std::map<JobPair, std::string>;
 
 /// Reads the plans of the jobs at the knees of all lines, so many side by side, where they are still those that the
 /// results are of. What cannot be read, or not before a stop, has no words.
-KneeWords knee_words(const std::vector<Job>& jobs, const std::vector<JobResult>& results, const PlanFolder& plan_folder,
+KneeWords knee_words(const std::vector<Job>& jobs, const std::vector<JobEnd>& results, const PlanFolder& plan_folder,
                      int threads, const Backends& backends, const std::stop_token& stop);
 
 /// Jobs that no other job of the same network beats: none takes at most the same time with at most the same value of
 /// the key, and less of one of them. Empty unless `key` is a number of the target that was swept beside another key.
 std::set<std::size_t> pareto_front(const std::string& key, const std::vector<Job>& jobs,
-                                   const std::vector<JobResult>& results);
+                                   const std::vector<JobEnd>& results);
 
 /// The part of the page about one key; "" where there is no line to draw.
-std::string sweep_part(const std::string& key, const std::vector<Job>& jobs, const std::vector<JobResult>& results,
+std::string sweep_part(const std::string& key, const std::vector<Job>& jobs, const std::vector<JobEnd>& results,
                        const KneeWords& words);
 
 }  // namespace stowage

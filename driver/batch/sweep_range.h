@@ -23,6 +23,6 @@ struct RangeText {
 Result<std::vector<SweptValue>> swept_range(const std::string& key, const RangeText& range, Diagnostics& diagnostics);
 
 /// A number of a sweep, whole or not; nothing of another value.
-std::optional<double> number_of(const SweptValue& swept);
+std::optional<double> number_of(const TomlValue& value);
 
 }  // namespace stowage

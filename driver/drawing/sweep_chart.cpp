@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -30,11 +29,13 @@ class SweepPicture {
     scene_.title = notes.title;
     scene_.width = std::max(sheet.width, 360.0);
     for (const SweepLine& line : lines) largest_ = std::max(largest_, largest(line));
-    for (const SweepMark& cross : notes.crosses) values_.insert(cross.value);
-    for (const SweepMark& mark : notes.upright) values_.insert(mark.value);
+    for (const SweepMark& cross : notes.crosses) values_.push_back(cross.value);
+    for (const SweepMark& mark : notes.upright) values_.push_back(mark.value);
     for (const SweepLine& line : lines) {
-      for (const SweepPoint& point : line.points) values_.insert(point.value);
+      for (const SweepPoint& point : line.points) values_.push_back(point.value);
     }
+    std::sort(values_.begin(), values_.end());
+    values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
   }
 
   Scene run() && {
@@ -64,8 +65,8 @@ class SweepPicture {
 
   /// Values that span more than a power of ten stand by their logarithm.
   [[nodiscard]] double along(double value) const {
-    const double low = *values_.begin();
-    const double high = *values_.rbegin();
+    const double low = values_.front();
+    const double high = values_.back();
     if (!(high > low)) return 0.5;
     const bool logarithmic = low > 0 && high / low >= 4;
     return logarithmic ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
@@ -186,7 +187,7 @@ class SweepPicture {
   const std::vector<SweepLine>& lines_;
   const SweepNotes& notes_;
   const Sheet& sheet_;
-  std::set<double> values_;
+  std::vector<double> values_;  ///< ascending
   double largest_ = 0;
   double low_ = 1;  ///< share at the bottom
   Box area_;

@@ -57,25 +57,56 @@ SourceLocation place_of(const fs::path& path) {
   return place;
 }
 
-Result<std::string> read_text_file(const std::string& path, Diagnostics& diagnostics) {
+namespace {
+
+/// Piece by piece, until `take` wants no more. False after a reported error.
+bool read_pieces(const std::string& path, const std::function<bool(std::string_view)>& take, Diagnostics& diagnostics) {
   auto file = open_to_read(path, diagnostics);
-  if (!file) return Failed{};
-  std::string text;
+  if (!file) return false;
   std::vector<char> buffer(piece);
   for (std::size_t got = 0; (got = std::fread(buffer.data(), 1, buffer.size(), file->get())) > 0;) {
-    text.append(buffer.data(), got);
-    if (text.size() > max_text_bytes) {
-      diagnostics.error("file-too-large", place_of(path),
-                        fmt::format("more than {} MiB, which no text of ours has", max_text_bytes >> 20),
-                        "give the file that was meant");
-      return Failed{};
-    }
+    if (!take({buffer.data(), got})) return false;
   }
-  if (std::ferror(file->get()) != 0) {
-    report(path, "cannot be read", EIO, diagnostics);
-    return Failed{};
-  }
+  if (std::ferror(file->get()) == 0) return true;
+  report(path, "cannot be read", EIO, diagnostics);
+  return false;
+}
+
+bool has_size_of_text(std::size_t bytes, const std::string& path, Diagnostics& diagnostics) {
+  if (bytes <= max_text_bytes) return true;
+  diagnostics.error("file-too-large", place_of(path),
+                    fmt::format("more than {} MiB, which no text of ours has", max_text_bytes >> 20),
+                    "give the file that was meant");
+  return false;
+}
+
+}  // namespace
+
+Result<std::string> read_text_file(const std::string& path, Diagnostics& diagnostics) {
+  std::string text;
+  const auto add = [&](std::string_view part) {
+    text.append(part);
+    return has_size_of_text(text.size(), path, diagnostics);
+  };
+  if (!read_pieces(path, add, diagnostics)) return Failed{};
   return text;
+}
+
+bool read_lines(const std::string& path, const std::function<void(std::string_view line, bool has_break)>& take,
+                Diagnostics& diagnostics) {
+  std::string rest;
+  const auto add = [&](std::string_view part) {
+    rest.append(part);
+    std::size_t begin = 0;
+    for (std::size_t end = 0; (end = rest.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      take(std::string_view(rest).substr(begin, end - begin), true);
+    }
+    rest.erase(0, begin);
+    return has_size_of_text(rest.size(), path, diagnostics);
+  };
+  if (!read_pieces(path, add, diagnostics)) return false;
+  if (!rest.empty()) take(rest, false);
+  return true;
 }
 
 Result<OpenFile> OpenFile::open(const std::string& path, Diagnostics& diagnostics) {

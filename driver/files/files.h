@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -23,6 +24,11 @@ namespace stowage {
 SourceLocation place_of(const std::filesystem::path& path);
 
 Result<std::string> read_text_file(const std::string& path, Diagnostics& diagnostics);
+
+/// The lines of such a file one by one, without their breaks, which the last one may lack: all at once may be much.
+/// False after a reported error.
+bool read_lines(const std::string& path, const std::function<void(std::string_view line, bool has_break)>& take,
+                Diagnostics& diagnostics);
 
 /// A file that is open, to be read where it is wanted: all of it at once would be much of the memory.
 class OpenFile {

@@ -30,7 +30,7 @@ void add_numbers(TomlTable& table, const std::string& before, std::map<std::stri
     }
     SweptValue value;
     if (!table.read(key, value.value)) continue;
-    if (const auto number = number_of(value)) numbers.emplace(before + key, *number);
+    if (const auto number = number_of(value.value)) numbers.emplace(before + key, *number);
   }
 }
 
@@ -77,7 +77,7 @@ class CurveMaker {
 
   /// False when stopped.
   bool add(const SweptValue& value) {
-    CurvePoint point{value, number_of(value).value(), std::nullopt, "", ""};
+    CurvePoint point{value, number_of(value.value).value(), std::nullopt, "", ""};
     Diagnostics own;
     auto program = compiled(value, own);
     if (stop_.stop_requested()) return false;

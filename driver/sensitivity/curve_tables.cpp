@@ -23,7 +23,7 @@ std::size_t knee_at(const Curve& curve, std::size_t point) {
 
 Json value_json(const SweptValue& value) {
   if (const auto* whole = std::get_if<std::int64_t>(&value.value.is)) return *whole;
-  return number_of(value).value();
+  return number_of(value.value).value();
 }
 
 }  // namespace

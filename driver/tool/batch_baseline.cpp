@@ -2,7 +2,6 @@
 #include "driver/tool/batch_baseline.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "driver/batch/journal.h"
 #include "driver/batch/junit.h"
@@ -64,16 +63,12 @@ std::optional<Comparison> comparison_with(const std::optional<Baseline>& baselin
                                           Diagnostics& diagnostics) {
   if (!baseline) return std::nullopt;
   const std::string file = (outcome.folder / results_name).string();
-  std::vector<ResultRow> rows;
-  bool all_read = true;
   // One by one: all lines together take more room than their rows.
-  results_lines(view_of(outcome), [&](std::string_view line) {
-    auto row = parse_results(line, file, diagnostics);
-    all_read = all_read && row;
-    if (row) std::move(row->begin(), row->end(), std::back_inserter(rows));
-  });
-  if (!all_read) return std::nullopt;
-  Comparison comparison = compared(*baseline, rows, names, tolerance);
+  ResultReader reader(file, diagnostics);
+  results_lines(view_of(outcome), [&](std::string_view line) { reader.take(line.substr(0, line.size() - 1)); });
+  const auto rows = std::move(reader).rows();
+  if (!rows) return std::nullopt;
+  Comparison comparison = compared(*baseline, *rows, names, tolerance);
   add_plan_verdicts(comparison, plan_folder, threads, context.backends, context.interrupt.token());
   return comparison;
 }
@@ -85,8 +80,9 @@ bool may_write_junit(const std::string& junit, bool replace, const fs::path& fol
 }
 
 std::string junit_text(const BatchOutcome& outcome) {
-  std::vector<JobResult> results = outcome.results;
+  std::vector<JobResult> results(outcome.jobs.size());
   for (std::size_t i = 0; i < results.size(); ++i) {
+    results[i].name = outcome.jobs[i].name;
     if (const std::string line = outcome.line(i); !line.empty()) results[i] = result_of(line).result;
   }
   return junit_xml(fs::path(outcome.file).stem().string(), results,
@@ -94,10 +90,9 @@ std::string junit_text(const BatchOutcome& outcome) {
 }
 
 /// Beside a baseline a job that failed there too is no failure: whoever compares knows of it, and waits for others.
-int batch_exit_code(const std::vector<JobResult>& results, const std::optional<Comparison>& comparison,
-                    bool is_stopped) {
+int batch_exit_code(const std::vector<JobEnd>& results, const std::optional<Comparison>& comparison, bool is_stopped) {
   const auto any = [&](JobState state) {
-    return std::any_of(results.begin(), results.end(), [&](const JobResult& r) { return r.state == state; });
+    return std::any_of(results.begin(), results.end(), [&](const JobEnd& r) { return r.state == state; });
   };
   if (any(JobState::fault)) return exit_fault;
   if (is_stopped) return exit_interrupted;

@@ -35,7 +35,6 @@ bool may_write_junit(const std::string& junit, bool replace, const std::filesyst
 std::string junit_text(const BatchOutcome& outcome);
 
 /// docs/command-line.md has the table.
-int batch_exit_code(const std::vector<JobResult>& results, const std::optional<Comparison>& comparison,
-                    bool is_stopped);
+int batch_exit_code(const std::vector<JobEnd>& results, const std::optional<Comparison>& comparison, bool is_stopped);
 
 }  // namespace stowage

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <ostream>
 #include <set>
@@ -62,7 +63,7 @@ bool check_free(const BatchOptions& batch, const std::vector<Job>& jobs, const s
   std::set<fs::path> read = {options.file};
   if (baseline) read.emplace(baseline->file);
   for (const Job& job : jobs) {
-    for (fs::path& file : files_read(job.request)) read.insert(std::move(file));
+    for (fs::path& file : files_read(job.keys->request)) read.insert(std::move(file));
   }
   const std::vector<fs::path> inputs(read.begin(), read.end());
   const auto replace_file = [&](const fs::path& file) { return options.force || journal.is_own(file); };
@@ -73,7 +74,7 @@ bool check_free(const BatchOptions& batch, const std::vector<Job>& jobs, const s
   std::set<fs::path> networks;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (batch.starts[i].kept) continue;
-    if (!jobs[i].network.empty()) networks.insert(network_path(jobs[i], batch.folder));
+    if (!jobs[i].keys->network.empty()) networks.insert(network_path(jobs[i], batch.folder));
     const bool replace = options.force || batch.starts[i].replace;
     may_write_folder(batch.folder / jobs[i].name, FolderContent::plan, replace, inputs, diagnostics);
   }
@@ -86,12 +87,12 @@ bool check_free(const BatchOptions& batch, const std::vector<Job>& jobs, const s
 /// Looks what was done before, and writes down what is to be done. False after a reported error or a stop.
 /// `results` become those of the jobs that stay.
 bool prepare(BatchOptions& batch, const std::vector<Job>& jobs, const std::optional<Baseline>& baseline,
-             const BatchCommandOptions& options, BatchJournal& journal, std::vector<JobResult>& results,
+             const BatchCommandOptions& options, BatchJournal& journal, std::vector<JobEnd>& results,
              const std::stop_token& stop, Diagnostics& diagnostics) {
   if (!journal.read(options.force, diagnostics)) return false;
   auto by_contents = identities_of(jobs, stop);
   if (!by_contents) return false;
-  const std::vector<std::string> identities = identities_in_build(*std::move(by_contents));
+  const std::vector<Identity> identities = identities_in_build(*std::move(by_contents));
   const Again again = options.force ? Again::all : options.retry_failed ? Again::failed : Again::none;
   auto known = known_jobs(jobs, identities, journal, batch.folder, again, batch.search_seconds, diagnostics);
   if (!known) return false;
@@ -103,7 +104,7 @@ bool prepare(BatchOptions& batch, const std::vector<Job>& jobs, const std::optio
     return false;
   }
   std::vector<Job> left;
-  std::vector<std::string> identities_left;
+  std::vector<Identity> identities_left;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (batch.starts[i].kept) continue;
     left.push_back(jobs[i]);
@@ -117,7 +118,7 @@ bool prepare(BatchOptions& batch, const std::vector<Job>& jobs, const std::optio
   return journal.begin(left, identities_left, replaced, diagnostics);
 }
 
-void tell_kept(const std::vector<JobStart>& starts, const std::vector<JobResult>& results, ToolContext& context) {
+void tell_kept(const std::vector<JobStart>& starts, const std::vector<JobEnd>& results, ToolContext& context) {
   std::size_t kept = 0;
   std::size_t bad = 0;
   for (std::size_t i = 0; i < starts.size(); ++i) {
@@ -156,7 +157,7 @@ fs::path folder_of(const BatchCommandOptions& options, const std::optional<Shard
 /// What shard.json says when all jobs of the shard are done: then the results, a file that is there, have come.
 std::string finished_text(ShardNote note, const BatchOutcome& outcome, Diagnostics& diagnostics) {
   const bool all = std::none_of(outcome.results.begin(), outcome.results.end(),
-                                [](const JobResult& result) { return result.state == JobState::interrupted; });
+                                [](const JobEnd& result) { return result.state == JobState::interrupted; });
   if (const auto hash = hash_of_file((outcome.folder / results_name).string(), diagnostics); all && hash) {
     note.results = *hash;
   }
@@ -186,15 +187,19 @@ BatchOptions batch_options(const BatchCommandOptions& options, const std::option
   return batch;
 }
 
-/// Runs those that are left, and writes down which came to their end.
-std::vector<JobResult> run_jobs(const std::vector<Job>& jobs, const BatchOptions& batch, std::vector<JobResult> kept,
-                                BatchJournal& journal, ToolContext& context) {
+/// Runs those that are left, and writes down which came to their end. Those that are interrupted meanwhile, and do not,
+/// go to `interrupted` with their lines.
+std::vector<JobEnd> run_jobs(const std::vector<Job>& jobs, const BatchOptions& batch, std::vector<JobEnd> kept,
+                             BatchJournal& journal, std::map<std::string, std::string>& interrupted,
+                             ToolContext& context) {
   BatchProgress progress(jobs, batch.starts, context);
-  const auto on_done = [&](JobResult& result) {
-    const bool is_over = result.state != JobState::interrupted;
-    if (is_over) journal.end(result);
+  const auto on_done = [&](const JobResult& result) {
+    if (result.state != JobState::interrupted) {
+      journal.end(result);
+    } else {
+      interrupted.emplace(result.name, result.json);
+    }
     progress.ended(result);
-    if (is_over) let_go_of_line(result);
   };
   return run_batch(jobs, batch, std::move(kept), on_done, context.interrupt.token());
 }
@@ -245,7 +250,7 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   BatchOptions batch = batch_options(options, *note, command, *std::move(text), context);
   const std::string shown = *note ? fmt::format("{} --shard {}", command, options.shard) : command;
   BatchJournal journal(batch.folder, options.only.empty() ? shown : fmt::format("{} --only {}", shown, options.only));
-  std::vector<JobResult> kept;
+  std::vector<JobEnd> kept;
   if (!prepare(batch, *jobs, *baseline, options, journal, kept, stop, diagnostics)) {
     return failed(context, diagnostics);
   }
@@ -263,10 +268,11 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   if (*note && !write_note(to_text(**note))) return failed(context, diagnostics);
 
   BatchOutcome outcome{options.file, shown, batch.folder, *std::move(jobs), {}, {}, {}};
-  outcome.results = run_jobs(outcome.jobs, batch, std::move(kept), journal, context);
+  std::map<std::string, std::string> interrupted;
+  outcome.results = run_jobs(outcome.jobs, batch, std::move(kept), journal, interrupted, context);
   outcome.line = [&](std::size_t job) {
-    const JobResult& result = outcome.results[job];
-    return result.json.empty() ? journal.line(result.name) : result.json;
+    const auto found = interrupted.find(outcome.jobs[job].name);
+    return found != interrupted.end() ? found->second : journal.line(outcome.jobs[job].name);
   };
   journal.is_whole(diagnostics);  // if not, the results are written, and the command fails at its end
   const auto plan_folder = [&](const std::string& job) { return batch.folder / job; };

@@ -54,7 +54,7 @@ struct BatchOutcome {
   std::string command_line;      ///< of the batch
   std::filesystem::path folder;  ///< of the results
   std::vector<Job> jobs;
-  std::vector<JobResult> results;  ///< by job
+  std::vector<JobEnd> results;  ///< by job
   ResultLine line;
   std::optional<Comparison> comparison;  ///< with the baseline, if one is wanted
   KneeWords words = {};                  ///< what plans do otherwise at the knees of sweeps

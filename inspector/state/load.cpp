@@ -67,11 +67,12 @@ void load_job(const std::string& path, const std::string& name, Loading& loading
     loading.diagnostics.error("unknown-job", location, fmt::format("it has no job '{}'", name));
     return;
   }
-  CompileRequest request = chosen->request;
+  CompileRequest request = request_of(*chosen);  // with what a sweep gave the job
   request.command_line = fmt::format("stowage batch {} --only {}", path, chosen->name);
   std::optional<TemporaryFolder> scratch;
   std::optional<SampleNetwork> network;
-  if (!chosen->network.empty()) {
+  const JobKeys& keys = chosen->keys;
+  if (!keys.network.empty()) {
     try {
       scratch.emplace();
     } catch (const fs::filesystem_error& failure) {
@@ -79,12 +80,12 @@ void load_job(const std::string& path, const std::string& name, Loading& loading
                                 "check free space and rights of the temporary folder (TMPDIR)");
       return;
     }
-    network = {chosen->network, chosen->network_batch, chosen->network_seed};
+    network = {keys.network, keys.network_batch, keys.network_seed};
     NetworkOptions options;
-    options.batch = chosen->network_batch;
-    options.seed = static_cast<std::uint64_t>(chosen->network_seed);
-    const std::string file = (scratch->path() / (chosen->network + ".onnx")).string();
-    const auto model = write_network(chosen->network, options, file, loading.diagnostics, stop);
+    options.batch = keys.network_batch;
+    options.seed = static_cast<std::uint64_t>(keys.network_seed);
+    const std::string file = (scratch->path() / (keys.network + ".onnx")).string();
+    const auto model = write_network(keys.network, options, file, loading.diagnostics, stop);
     if (!model) return;
     request.model = *model;
   }

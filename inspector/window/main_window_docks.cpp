@@ -61,6 +61,7 @@ void MainWindow::childEvent(QChildEvent* event) {
   // Qt makes a bar of tabs wherever docks stand behind each other.
   auto* bar = event->polished() ? qobject_cast<QTabBar*>(event->child()) : nullptr;
   if (bar == nullptr) return;
+  bar->setElideMode(Qt::ElideNone);  // "C..." would be one of three: where they have no room, bars scroll
   connect(bar, &QTabBar::tabBarClicked, this, [this, bar](int index) {
     // Once the click has brought it to the front.
     QTimer::singleShot(0, this, [this, title = bar->tabText(index)] {

@@ -3,9 +3,9 @@
 # batch.sh STOWAGE [JOBS]   measures what is promised of batches, with a release build of the tool, on an idle machine:
 #   new      1,000 small jobs that were never run keep two cores busy over 95 % of the time: processor time over elapsed
 #            time. Where others are at work, "chrt -r 1 bash batch.sh ..." gives a process what it can use of two cores but
-#            5 %, which Linux keeps for others: 1.9. On a disk the kernel's own threads have their part, which is not
-#            counted: TMPDIR=/dev/shm measures the batch alone
-#   kept     JOBS jobs (10,000) that were run before take less than 1 ms each, and need at most 12 MiB more than a tenth
+#            5 %, which Linux keeps for others: 1.9. On a disk jobs wait until it has what they wrote:
+#            TMPDIR=/dev/shm measures the batch alone
+#   kept     JOBS jobs (10,000) that were run before take less than 1 ms each, and need at most 5 MiB more than a tenth
 #            of them
 set -euo pipefail
 tool="$(realpath "$1")"

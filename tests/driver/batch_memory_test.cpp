@@ -36,7 +36,12 @@ TEST_CASE("a batch holds little of a job that is kept") {
   const long few = peak_of_kept(300);
   const long many = peak_of_kept(3000);
   INFO(few << " and " << many << " KiB");
-  CHECK(many - few < 2700 * 2);  // it was 8 KiB a job
+  // It was 8 KiB a job, then 1.2, and is 0.5.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these need memory of their own
+  CHECK(many - few < 2700);
+#else
+  CHECK(many - few < 2700 * 2);
+#endif
 }
 
 }  // namespace stowage::test

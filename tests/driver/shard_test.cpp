@@ -334,11 +334,11 @@ TEST_CASE("the work of a job grows with its network, its planner and its check")
   REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
   const auto work = [](const std::string& network, const std::string& planner, bool check) {
     Job job;
-    CompileRequest request;
-    (network.ends_with(".onnx") ? request.model : job.network) = network;
-    request.planner = planner;
-    job.request = request;
-    job.check = check;
+    JobKeys keys;
+    (network.ends_with(".onnx") ? keys.request.model : keys.network) = network;
+    keys.request.planner = planner;
+    keys.check = check;
+    job.keys = keys;
     return estimated_work({job}).front();
   };
   CHECK(work("lenet", "swtvm", false) < work("resnet18", "swtvm", false));

@@ -23,18 +23,19 @@ namespace fs = std::filesystem;
 /// Jobs of one network that sweep the LDM beside the strategy, with these times.
 struct Sweep {
   std::vector<Job> jobs;
-  std::vector<JobResult> results;
+  std::vector<JobEnd> results;
 
   void add(const std::string& network, const std::string& fusion, std::int64_t ldm, double seconds,
            const std::string& key = "target.ldm.bytes") {
     Job job;
     job.name = network + "-" + fusion + "-" + std::to_string(ldm);
-    job.network = network;
+    JobKeys keys;
+    keys.network = network;
+    job.keys = keys;
     job.swept = {SweptValue{"fusion", TomlValue{fusion}, "\"" + fusion + "\""},
                  SweptValue{key, TomlValue{ldm}, std::to_string(ldm)}};
     jobs.push_back(job);
-    JobResult result;
-    result.name = job.name;
+    JobEnd result;
     result.totals.emplace();
     result.totals->seconds = seconds;
     result.totals->cycles = static_cast<std::int64_t>(seconds * 1e9);

@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!jobs) return 0;
   for (const Job& job : *jobs) {
     if (job.name.empty() || job.name.find('/') != std::string::npos) std::abort();
-    if (job.network.empty() == job.request.model.empty()) std::abort();
+    if (job.keys->network.empty() == job.keys->request.model.empty()) std::abort();
   }
   return 0;
 }

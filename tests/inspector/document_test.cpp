@@ -106,18 +106,24 @@ TEST_CASE("a job of a batch file is compiled, and several are offered", "[inspec
   REQUIRE(file.open(QIODevice::WriteOnly));
   file.write(
       "[[job]]\nname = \"one\"\nnetwork = \"vector\"\n"
-      "[[job]]\nname = \"two\"\nnetwork = \"matmul\"\n[job.schedule.\"matmul\"]\nbuffer = { y = 8 }\n");
+      "[[job]]\nname = \"two\"\nnetwork = \"matmul\"\n[job.schedule.\"matmul\"]\nbuffer = { y = 8 }\n"
+      "[[job]]\nname = \"s\"\nnetwork = \"vector\"\n[job.sweep]\n\"target.ldm.bytes\" = [16384, 32768]\n");
   file.close();
   Document document;
   QSignalSpy jobs(&document, &Document::jobsFound);
   QSignalSpy opened(&document, &Document::opened);
   document.open({file.fileName(), {}});
   REQUIRE(wait_until([&] { return jobs.count() == 1; }));
-  CHECK(jobs[0][1].toStringList() == QStringList{QStringLiteral("one"), QStringLiteral("two")});
+  CHECK(jobs[0][1].toStringList() == QStringList{QStringLiteral("one"), QStringLiteral("two"),
+                                                 QStringLiteral("s-16384"), QStringLiteral("s-32768")});
   document.open({file.fileName(), QStringLiteral("two")});
   REQUIRE(wait_until([&] { return opened.count() == 1; }));
   REQUIRE(document.plan()->steps[0].plan != nullptr);
   CHECK(document.plan()->steps[0].plan->schedule.buffer.at("y") == 8);
+  // One of a sweep has the sweep's value.
+  document.open({file.fileName(), QStringLiteral("s-16384")});
+  REQUIRE(wait_until([&] { return opened.count() == 2; }));
+  CHECK(document.plan()->compilation.program.target.ldm.bytes == 16384);
 }
 
 TEST_CASE("places are completed, described, and have ancestors", "[inspector]") {
