@@ -31,6 +31,7 @@ struct Walked {
   double cycles = 0;  ///< work: of the core; others: of the barrier before a transfer or behind a wait
   double issue = 0;   ///< transfer: cycles of its calls
   double startup = 0;
+  bool of_team = false;                ///< transfer: one core's for several
   MeanTransfer transfer;               ///< transfer
   int row = -1;                        ///< await_row
   int first_slot = 0;                  ///< transfer, await_slot: of the buffer
@@ -170,6 +171,7 @@ class Preparer {
     walked.cycles = barrier_cycles_at(statement);
     walked.issue = issuing_cycles(cost) / transfers;
     walked.startup = cost.startup_cycles;
+    walked.of_team = dma.to != Space::ldm;
     walked.first_slot = first_slot_[dma.buffer];
     walked.value = compiled(dma.buffer.slot);
     walked.transfer.row = static_cast<int>(row->second);
@@ -214,12 +216,23 @@ class Walk {
     }
   };
 
+  /// Cycle that the cores have come to which issue no calls of what is loaded for several.
+  [[nodiscard]] double others_now() const { return now_ - behind_; }
+
   void await(const std::function<bool(const MeanTransfer&)>& matches) {
-    engine_.advance(now_);
+    engine_.advance(others_now());
     const int last = engine_.finish(matches);
     if (last < 0) return;
+    const double others = std::max(others_now(), engine_.now());
     waits_[static_cast<std::size_t>(last)] += std::max(0.0, engine_.now() - now_);
     now_ = std::max(now_, engine_.now());
+    behind_ = now_ - others;
+  }
+
+  void meet(double barrier_cycles) {
+    if (barrier_cycles <= 0) return;
+    now_ += barrier_cycles;
+    behind_ = 0;
   }
 
   void walk(const std::vector<Walked>& block) {
@@ -239,20 +252,22 @@ class Walk {
       }
       case Walked::Kind::await_row:
         await([&](const MeanTransfer& transfer) { return transfer.row == each.row; });
-        now_ += each.cycles;
+        meet(each.cycles);
         return;
       case Walked::Kind::await_slot: {
         const int slot = each.first_slot + static_cast<int>(each.value(values_));
         await([&](const MeanTransfer& transfer) { return transfer.slot == slot; });
-        now_ += each.cycles;
+        meet(each.cycles);
         return;
       }
       case Walked::Kind::transfer: {
-        now_ += each.cycles + each.issue;
-        engine_.advance(now_);
+        meet(each.cycles);
+        now_ += each.issue;
+        if (each.of_team) behind_ += each.issue;
+        engine_.advance(others_now());
         MeanTransfer transfer = each.transfer;
         transfer.slot = each.first_slot + static_cast<int>(each.value(values_));
-        transfer.moves = now_ + each.startup;
+        transfer.moves = each.startup + (each.of_team ? now_ : others_now());
         engine_.start(transfer);
         return;
       }
@@ -284,13 +299,14 @@ class Walk {
     const double start = now_;
     const std::vector<double> waits = waits_;
     walk(body);
-    engine_.advance(now_);
+    engine_.advance(others_now());
     trip.cycles = now_ - start;
     trip.waits.resize(waits.size());
     for (std::size_t row = 0; row < waits.size(); ++row) trip.waits[row] = waits_[row] - waits[row];
+    trip.state.push_back(behind_);
     for (const MeanTransfer& transfer : engine_.under_way()) {
-      trip.state.insert(trip.state.end(),
-                        {static_cast<double>(transfer.row), transfer.parts, std::max(0.0, transfer.moves - now_)});
+      trip.state.insert(trip.state.end(), {static_cast<double>(transfer.row), transfer.parts,
+                                           std::max(0.0, transfer.moves - engine_.now())});
     }
     return trip;
   }
@@ -312,7 +328,7 @@ class Walk {
       cycles += share * trips[t].cycles;
       for (std::size_t row = 0; row < waits_.size(); ++row) waits_[row] += share * trips[t].waits[row];
     }
-    engine_.advance(now_);
+    engine_.advance(others_now());
     engine_.skip(cycles);
     now_ += cycles;
   }
@@ -322,6 +338,7 @@ class Walk {
   std::int64_t slots_repeat_ = 1;  ///< trips in which all slots come round
   MeanEngine engine_;
   double now_ = 0;
+  double behind_ = 0;  ///< cycles that the core has issued calls for others in, since they last waited for it
   int executed_ = 0;
 };
 
