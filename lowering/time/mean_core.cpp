@@ -59,6 +59,13 @@ class Preparer {
       slots += buffer.slots;
     }
     find_needed(nest.body);
+    visit_statements(nest.body, [&](const Stmt& s) {
+      const auto* dma = std::get_if<Dma>(&s.node);
+      const auto row = row_.find(s.id);
+      if (dma == nullptr || dma->direction != DmaDirection::get || row == row_.end()) return;
+      const auto& cost = std::get<TransferCost>(table[row->second].formula);
+      transfers_into_[dma->buffer] += static_cast<double>(cost.transfers_of_busiest);
+    });
   }
 
   std::vector<Walked> run() const { return prepared(nest_.body, 1); }
@@ -153,32 +160,35 @@ class Preparer {
         walked.row = static_cast<int>(row->second);
       }
     } else if (const auto* dma = std::get_if<Dma>(&statement.node)) {
-      prepare(walked, *dma, statement.id);
+      prepare(walked, *dma, statement.id, executions);
     } else if (const auto row = row_.find(statement.id); row != row_.end()) {
       walked.cycles = static_cast<double>(cycles_of(table_[row->second].formula)) / executions;
     }
     return walked;
   }
 
-  void prepare(Walked& walked, const Dma& dma, int statement) const {
+  void prepare(Walked& walked, const Dma& dma, int statement, double executions) const {
     const auto row = row_.find(statement);
     if (row == row_.end()) return;
     const auto& cost = std::get<TransferCost>(table_[row->second].formula);
     const DmaTotals& all = counts_.dma.at(statement);
     if (cost.transfers_of_busiest == 0 || all.transfers == 0) return;
     const auto transfers = static_cast<double>(cost.transfers_of_busiest);
+    // Some executions may move nothing. Those for next trips are as many as trips with those of the first one.
+    const double trips = dma.direction == DmaDirection::get ? transfers_into_.at(dma.buffer) : transfers;
+    const double share = std::min(1.0, trips / executions);
     walked.kind = Walked::Kind::transfer;
     walked.cycles = barrier_cycles_at(statement);
-    walked.issue = issuing_cycles(cost) / transfers;
-    walked.startup = cost.startup_cycles;
+    walked.issue = share * issuing_cycles(cost) / transfers;
+    walked.startup = share * cost.startup_cycles;
     walked.of_team = dma.to != Space::ldm;
     walked.first_slot = first_slot_[dma.buffer];
     walked.value = compiled(dma.buffer.slot);
     walked.transfer.row = static_cast<int>(row->second);
     walked.transfer.cores = static_cast<double>(all.transfers) / transfers;
     walked.transfer.parts =
-        (moving_seconds(cost) - cost.one_core_seconds) * cost.clock_hz / static_cast<double>(all.transfers);
-    walked.transfer.least = cost.busiest_seconds * cost.clock_hz / transfers;
+        share * (moving_seconds(cost) - cost.one_core_seconds) * cost.clock_hz / static_cast<double>(all.transfers);
+    walked.transfer.least = share * cost.busiest_seconds * cost.clock_hz / transfers;
   }
 
   const LoopNest& nest_;
@@ -188,7 +198,8 @@ class Preparer {
   std::map<int, std::size_t> barrier_row_;
   TeamBarriers barriers_;
   IdVector<BufferId, int> first_slot_;
-  std::set<std::size_t> needed_;  ///< variables
+  std::map<BufferId, double> transfers_into_;  ///< of the busiest core
+  std::set<std::size_t> needed_;               ///< variables
 };
 
 class Walk {

@@ -7,8 +7,8 @@
 namespace stowage {
 namespace {
 
-/// Of a cycle of the engine: less than that is rounding.
-constexpr double nothing_left = 1e-6;
+/// Cycles of the engine that are rounding, so late in a nest: with less than that left a transfer has been served.
+double rounding_at(double cycle) { return 1e-6 + 1e-12 * cycle; }
 
 }  // namespace
 
@@ -29,11 +29,12 @@ void MeanEngine::step(double limit) {
       next = std::min(next, end_of(transfer));
     }
   }
+  const double rounding = rounding_at(next);
   const double served = moving > 0 ? (next - now_) / moving : 0;
   for (MeanTransfer& transfer : under_way_) {
     if (transfer.moves > now_ || transfer.parts <= 0) continue;
     transfer.parts -= served;
-    if (transfer.parts < nothing_left) transfer.parts = 0;
+    if (transfer.parts < rounding) transfer.parts = 0;
   }
   now_ = next;
 }

@@ -147,11 +147,12 @@ void give_out(std::vector<Hideable>& transfers, double hidden_in_all) {
     given += one.hidden;
     room += one.most - one.hidden;
   }
+  const double wanted = std::clamp(hidden_in_all, 0.0, given + room);
   for (Hideable& one : transfers) {
-    if (given > hidden_in_all) {
-      one.hidden *= std::max(0.0, hidden_in_all) / given;
+    if (wanted < given) {
+      one.hidden *= wanted / given;
     } else if (room > 0) {
-      one.hidden += (one.most - one.hidden) * std::min(1.0, (hidden_in_all - given) / room);
+      one.hidden += (one.most - one.hidden) * (wanted - given) / room;
     }
   }
 }
