@@ -157,14 +157,17 @@ void give_out(std::vector<Hideable>& transfers, double hidden_in_all) {
   }
 }
 
-/// All that goes on meanwhile: computations, fills, and calls of transfers that are not awaited in their trip.
-double busy_cycles(const CostTable& table, const std::vector<Hideable>& ahead) {
+/// All that they may pass beside: computations, fills, and their own calls and start-up, one of another.
+double passes_beside(const CostTable& table, const std::vector<Hideable>& ahead) {
   double busy = 0;
   for (const Cost& cost : table) {
     const CostKind kind = kind_of(cost.formula);
     if (kind == CostKind::compute || kind == CostKind::fill) busy += static_cast<double>(cycles_of(cost.formula));
   }
-  for (const Hideable& one : ahead) busy += issuing_cycles(std::get<TransferCost>(table[one.row].formula));
+  for (const Hideable& one : ahead) {
+    const auto& cost = std::get<TransferCost>(table[one.row].formula);
+    busy += issuing_cycles(cost) + static_cast<double>(cost.transfers_of_busiest) * cost.startup_cycles;
+  }
   return busy;
 }
 
@@ -195,7 +198,7 @@ CostTable overlapped_costs(const LoopNest& nest, const NestCounts& counts, const
       in_all += static_cast<double>(cycles_of(*transfer)) - issuing_cycles(*transfer) - waits[row];
   }
   for (Hideable& one : transfers) one.exposed = waits[one.row];
-  give_out(transfers, std::min(in_all, busy_cycles(table, transfers)));
+  give_out(transfers, std::min(in_all, passes_beside(table, transfers)));
   for (const Hideable& one : transfers)
     std::get<TransferCost>(table[one.row].formula).hidden_cycles = static_cast<std::int64_t>(one.hidden);
   return table;
