@@ -185,5 +185,49 @@ TEST_CASE("the calls for what one core loads for all hold back no other core") {
   CHECK(std::abs(times.error()) < 0.04);
 }
 
+TEST_CASE("a core at the border, whose boxes move row by row, takes longer for its calls") {
+  // Three cores, four rows each: the middle one loads 6 rows of 8 channels in one strided call, the others 5 in 8
+  // calls.
+  const std::string bordered = R"(nest rows {
+  input X f32[32,12,16]
+  output Y f32[32,12,16]
+  stage sum3 {
+    Y[c < 32, y < 12, x < 16] = sum over s < 3 of (#0 + 0.0)
+    #0 = X[c, y + s - 1, x] else 0
+  }
+  variables cy, t
+  core cy < 3 of y stride 1
+  memory X = X strides [192, 16, 1]
+  memory Y = Y strides [192, 16, 1] written
+  ldm 8192 bytes
+  buffer XX f32[8,6,16] at 0, 3072 bytes = X[8*t, max(4*cy - 1, 0), 0]
+  buffer YY f32[8,4,16] at 3072, 2048 bytes = Y[8*t, 4*cy, 0]
+  body {
+    0  for t < 4 of c {
+    1    get X[8*t:8*t + 8, max(4*cy - 1, 0):min(4*cy + 4, 11) + 1 <= 6, 0:16] -> XX
+    2    wait 1
+    3    fill YY with 0
+    4    compute update YY = sum3(XX) over c=8*t:8*t + 8, y=4*cy:4*cy + 4, x=0:16, s=0:3
+    5    put YY -> Y[8*t:8*t + 8, 4*cy:4*cy + 4, 0:16]
+    6    wait 5
+       }
+  }
+}
+)";
+  Target target = mesh_machine(64);
+  target.dma.issue_cycles = 100;
+  const LoopNest nest = parsed(bordered);
+  const Simulated result = simulate(nest, target);
+  REQUIRE(std::holds_alternative<Simulation>(result));
+  const std::int64_t simulated = std::get<Simulation>(result).cycles;
+  const NestCounts counts = predict_counts(nest);
+  REQUIRE(counts.most_calls);
+  CHECK(counts.most_calls->operations.at(1) == 4 * 8);
+  CHECK(counts.dma_of_busiest_core.at(1).operations == 4);
+  const std::int64_t closed = estimate_time(nest, counts, target).cycles;
+  INFO(closed << " and " << simulated);
+  CHECK(std::abs(closed - simulated) < simulated / 50);
+}
+
 }  // namespace
 }  // namespace stowage
