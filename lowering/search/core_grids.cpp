@@ -46,7 +46,6 @@ struct LeastParts {
   double hideable = 0;  ///< transfers that may run beside the computation, what they move
   double starting = 0;  ///< their start-up, which may pass beside what others of them move
   double computed = 0;
-
   [[nodiscard]] std::int64_t one_after_the_other() const { return whole(blocking + hideable + starting + computed); }
   [[nodiscard]] std::int64_t overlapped() const { return whole(blocking + std::max(hideable, computed)); }
 
