@@ -43,10 +43,10 @@ struct Tiling {
 /// Cycles that pass at least, by what passes them.
 struct LeastParts {
   double blocking = 0;  ///< launch and transfers that block
-  double hideable = 0;  ///< transfers that may run beside the computation
+  double hideable = 0;  ///< transfers that may run beside the computation, what they move
+  double starting = 0;  ///< their start-up, which may pass beside what others of them move
   double computed = 0;
-
-  [[nodiscard]] std::int64_t one_after_the_other() const { return whole(blocking + hideable + computed); }
+  [[nodiscard]] std::int64_t one_after_the_other() const { return whole(blocking + hideable + starting + computed); }
   [[nodiscard]] std::int64_t overlapped() const { return whole(blocking + std::max(hideable, computed)); }
 
  private:
@@ -117,7 +117,7 @@ class LeastCost {
     const bool all_block = tiling != nullptr && std::all_of(tiling->slots.begin(), tiling->slots.end(), is_single);
     (all_block ? blocking : hideable) += std::max<std::int64_t>(0, mean - blocking - hideable);
     least.blocking += static_cast<double>(blocking) * target_.dma.startup_cycles;
-    least.hideable += static_cast<double>(hideable) * target_.dma.startup_cycles;
+    least.starting += static_cast<double>(hideable) * target_.dma.startup_cycles;
     for (const StageId s : of_stage_.ids()) {
       const BufferId output = model_.buffer_of_output[s];
       const std::int64_t again = tiling != nullptr ? tiling->again[output] : 1;

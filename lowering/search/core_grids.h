@@ -63,10 +63,11 @@ class PlanBounds {
 /// counts once for them, and no less than what one core can take.
 ///
 /// Where transfers block, these add up. Where those of buffers with several slots run beside the computation, what is
-/// hidden of them is at most what they start and move, H <= D, and at most what is computed and filled and the calls I
-/// that they themselves are issued by, H <= C + F + I (lowering/time/overlap.h). So with the transfers B that block, a
-/// plan takes B + D + I + C + F - H >= B + max(D, C + F) >= B + max(D, C), and as each of the three is at least what is
-/// counted here of it, so is that at least the same of what is counted, which leaves out all calls.
+/// hidden of them is at most what they start and move, H <= S + D, and at most what is computed and filled, the calls I
+/// that they themselves are issued by and their start-up, H <= C + F + I + S (lowering/time/overlap.h). So with the
+/// transfers B that block, a plan takes B + S + D + I + C + F - H >= B + max(D, C + F) >= B + max(D, C), and as each of
+/// the three is at least what is counted here of it, so is that at least the same of what is counted, which leaves out
+/// all calls.
 inline std::vector<CoreGrid> core_grids(const GroupModel& model, const Target& target) {
   return PlanBounds(model, target).grids();
 }

@@ -103,6 +103,35 @@ ComputeCost compute_cost(const LoopNest& nest, const Compute& compute, const Com
   return cost;
 }
 
+/// A core may issue more calls than the one that moves most bytes, and compute less than the one with most points: what
+/// it does both in, beyond these two, goes to the transfers of which it has more calls.
+void add_most_calls(CostTable& table, const NestCounts& counts) {
+  if (!counts.most_calls) return;
+  double longer = 0;      // cycles
+  double more_calls = 0;  // of its statements with more calls
+  const auto more_of = [&](int statement, const TransferCost& cost) {
+    return static_cast<double>(counts.most_calls->operations.at(statement) - cost.calls_of_busiest);
+  };
+  for (const Cost& cost : table) {
+    if (const auto* transfer = std::get_if<TransferCost>(&cost.formula)) {
+      const double more = more_of(*cost.statement, *transfer);
+      longer += more * transfer->issue_cycles;
+      more_calls += std::max(0.0, more);
+    } else if (const auto* compute = std::get_if<ComputeCost>(&cost.formula);
+               compute && compute->points_of_busiest > 0) {
+      const auto fewer =
+          static_cast<double>(compute->points_of_busiest - counts.most_calls->points.at(*cost.statement));
+      longer -= static_cast<double>(cycles_of(*compute)) * fewer / static_cast<double>(compute->points_of_busiest);
+    }
+  }
+  if (longer <= 0 || more_calls <= 0) return;
+  for (Cost& cost : table) {
+    auto* const transfer = std::get_if<TransferCost>(&cost.formula);
+    if (transfer == nullptr) continue;
+    transfer->more_calls_cycles = longer * std::max(0.0, more_of(*cost.statement, *transfer)) / more_calls;
+  }
+}
+
 }  // namespace
 
 std::optional<std::string> without_rate(const LoopNest& nest) {
@@ -143,6 +172,7 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Targe
     table.push_back({id, FillCost{totals.elements_of_busiest, stores}});
   }
   transfers(DmaDirection::put);
+  add_most_calls(table, counts);
   return table;
 }
 
@@ -192,7 +222,7 @@ double moving_seconds(const TransferCost& cost) {
 }
 
 double issuing_cycles(const TransferCost& cost) {
-  return static_cast<double>(cost.calls_of_busiest) * cost.issue_cycles;
+  return static_cast<double>(cost.calls_of_busiest) * cost.issue_cycles + cost.more_calls_cycles;
 }
 
 std::int64_t bytes_of(const CostFormula& formula) {
@@ -240,6 +270,8 @@ std::string formula_text(const CostFormula& formula) {
                                            cost.transfers_of_busiest, cost.startup_cycles);
             if (cost.issue_cycles > 0)
               text += fmt::format(" + {} calls * {} cycles", cost.calls_of_busiest, cost.issue_cycles);
+            if (cost.more_calls_cycles > 0)
+              text += fmt::format(" + {:.0f} cycles of a core with more calls", cost.more_calls_cycles);
             if (cost.filled_cycles > 0) text += fmt::format(" - {} cycles beside other transfers", cost.filled_cycles);
             if (cost.hidden_cycles > 0)
               text += fmt::format(" - {} cycles beside computation and calls", cost.hidden_cycles);

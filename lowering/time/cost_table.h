@@ -47,9 +47,10 @@ struct TransferCost {
   double busiest_seconds = 0;   ///< of the bytes of the busiest core at what one core reaches; 0 without such a limit
   std::int64_t transfers_of_busiest = 0;
   std::int64_t calls_of_busiest = 0;
-  double startup_cycles = 0;  ///< of a transfer
-  double issue_cycles = 0;    ///< of a call
-  bool by_lines = false;      ///< whether the bandwidth follows from lines, or from a curve by block size
+  double more_calls_cycles = 0;  ///< for which a core with more calls is busy when that one has done
+  double startup_cycles = 0;     ///< of a transfer
+  double issue_cycles = 0;       ///< of a call
+  bool by_lines = false;         ///< whether the bandwidth follows from lines, or from a curve by block size
   double clock_hz = 0;
   std::int64_t filled_cycles = 0;  ///< in which other transfers start, or move beside one_core_seconds
   std::int64_t hidden_cycles = 0;  ///< of the rest, that pass while something is computed or other calls are issued

@@ -88,6 +88,7 @@ class NestCounter {
     const auto busiest = static_cast<std::size_t>(
         std::distance(bytes_of_core_.begin(), std::max_element(bytes_of_core_.begin(), bytes_of_core_.end())));
     for (auto& [statement, of_core] : dma_of_core_) counts_.dma_of_busiest_core[statement] = *of_core[busiest];
+    count_most_calls(busiest);
     return std::move(counts_);
   }
 
@@ -140,6 +141,24 @@ class NestCounter {
       of_core[core] = left;
       bytes_of_core_[core] -= of_first->bytes;
     }
+  }
+
+  void count_most_calls(std::size_t busiest) {
+    std::vector<std::int64_t> calls(core_values_.size(), 0);
+    for (const auto& [statement, of_core] : dma_of_core_) {
+      for (std::size_t core = 0; core < calls.size(); ++core) calls[core] += of_core[core]->operations;
+    }
+    const auto most =
+        static_cast<std::size_t>(std::distance(calls.begin(), std::max_element(calls.begin(), calls.end())));
+    if (calls[most] <= calls[busiest]) return;
+    CallingCore& core = counts_.most_calls.emplace();
+    for (const auto& [statement, of_core] : dma_of_core_) core.operations[statement] = of_core[most]->operations;
+    visit_with_enclosing(nest_, [&](const Stmt& statement, const Enclosing& enclosing) {
+      const auto* compute = std::get_if<Compute>(&statement.node);
+      if (compute == nullptr) return;
+      ExtentCounter counter(enclosing, compute->box, core_variables_);
+      core.points[statement.id] = points_of(counter.histograms(core_values_[most]));
+    });
   }
 
   /// What a team gets leaves main memory once; its first core is the one that asks for it.

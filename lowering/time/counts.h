@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "lowering/ir/loop_nest.h"
@@ -36,6 +37,13 @@ struct FillTotals {
   std::int64_t elements_of_busiest = 0;  ///< of the core that sets most
 };
 
+/// A core whose calls take longer than those of the one that moves most bytes: at a border, say, where boxes are
+/// narrower and move row by row.
+struct CallingCore {
+  std::map<int, std::int64_t> operations;  ///< by statement id, every Dma statement
+  std::map<int, std::int64_t> points;      ///< by statement id, every Compute statement
+};
+
 struct NestCounts {
   std::map<int, DmaTotals> dma;          ///< by statement id, every Dma statement
   std::map<int, ComputeTotals> compute;  ///< by statement id, every Compute statement
@@ -44,6 +52,7 @@ struct NestCounts {
   /// executions by the core that has most.
   std::map<int, std::int64_t> barriers;
   std::map<int, DmaTotals> dma_of_busiest_core;  ///< the same for the core that moves most bytes in all
+  std::optional<CallingCore> most_calls;         ///< the core that issues most calls in all, if it is not that one
 };
 
 NestCounts predict_counts(const LoopNest& nest);

@@ -2,11 +2,10 @@
 #include "lowering/time/overlap.h"
 
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <set>
 
 #include "lowering/time/concurrent_transfers.h"
+#include "lowering/time/mean_core.h"
 
 namespace stowage {
 namespace {
@@ -15,10 +14,8 @@ namespace {
 struct Ahead {
   int statement = 0;
   int loop = 0;  ///< Stmt::id of the innermost one around it
-  std::size_t depth = 0;
   DmaDirection direction = DmaDirection::get;
-  Space to = Space::ldm;  ///< of a get
-  double entries = 0;     ///< of the loops that its slots are counted along
+  double entries = 0;  ///< of a put: of the loops that its slots are counted along
 };
 
 struct Placed {
@@ -38,10 +35,8 @@ class Finder {
     for (const Placed& placed : all_) {
       const auto* dma = std::get_if<Dma>(&placed.statement->node);
       if (dma == nullptr || placed.loops.empty() || is_awaited_in_trip(placed, *dma)) continue;
-      found.push_back({placed.statement->id, placed.loops.back()->id, placed.loops.size(), dma->direction, dma->to,
-                       entries_of(placed, *dma)});
+      found.push_back({placed.statement->id, placed.loops.back()->id, dma->direction, entries_of(placed, *dma)});
     }
-    std::stable_sort(found.begin(), found.end(), [](const Ahead& a, const Ahead& b) { return a.depth > b.depth; });
     return found;
   }
 
@@ -110,53 +105,70 @@ class Finder {
   std::vector<Placed> all_;  ///< in program order
 };
 
-/// Shares of steady trips: of the transfers, and of what is computed.
-struct Steady {
-  double moved = 0;
-  double computed = 0;
+/// What of a transfer may be hidden at most.
+struct Hideable {
+  int statement = 0;
+  std::size_t row = 0;  ///< of the table
+  double most = 0;
+  double exposed = 0;  ///< for which a core waits
+  double hidden = 0;
 };
 
-Steady steady_of(const Ahead& ahead, double transfers) {
-  if (transfers <= 0) return {};
-  if (ahead.direction == DmaDirection::get) return {1, transfers / (transfers + ahead.entries)};
-  const double share = std::max(0.0, (transfers - ahead.entries) / transfers);
-  return {share, share};
-}
-
-/// Whether the calls of `other` are issued while `ahead` moves. One core issues those of what cores load together: what
-/// others load for themselves moves meanwhile.
-bool issues_beside(const Ahead& other, const Ahead& ahead) {
-  if (other.statement == ahead.statement) return false;
-  const bool by_another = other.to != Space::ldm && ahead.to == Space::ldm;
-  return ahead.direction == DmaDirection::put || other.statement > ahead.statement || by_another;
-}
-
-/// Cycles in the loop of a transfer that goes on meanwhile.
-struct Beside {
-  double busy = 0;      ///< of the core: it computes, or issues calls
-  double used = 0;      ///< of these, that hide transfers already
-  double blocking = 0;  ///< of gets that the loop waits for, while its stores go on
-};
-
-Beside beside(const Ahead& ahead, const std::vector<Ahead>& all_ahead, const std::set<int>& inside,
-              const CostTable& table, const std::map<int, std::int64_t>& hidden) {
-  Beside found;
+/// Cycles of gets inside of a transfer's loop that the loop waits for.
+double blocking_cycles(const std::vector<Ahead>& all_ahead, const std::set<int>& inside, const CostTable& table) {
+  double blocking = 0;
   for (const Cost& cost : table) {
-    if (!cost.statement || !inside.contains(*cost.statement)) continue;
-    const CostKind kind = kind_of(cost.formula);
-    const auto cycles = static_cast<double>(cycles_of(cost.formula));
-    if (kind == CostKind::compute || kind == CostKind::fill) found.busy += cycles;
-    if (const auto before = hidden.find(*cost.statement); before != hidden.end())
-      found.used += static_cast<double>(before->second);
-    const auto other = std::find_if(all_ahead.begin(), all_ahead.end(),
-                                    [&](const Ahead& each) { return each.statement == *cost.statement; });
-    if (other == all_ahead.end()) {
-      found.blocking += kind == CostKind::get ? cycles : 0;
-    } else if (issues_beside(*other, ahead)) {
-      found.busy += issuing_cycles(std::get<TransferCost>(cost.formula));
+    if (!cost.statement || !inside.contains(*cost.statement) || kind_of(cost.formula) != CostKind::get) continue;
+    const bool is_ahead = std::any_of(all_ahead.begin(), all_ahead.end(),
+                                      [&](const Ahead& each) { return each.statement == *cost.statement; });
+    if (!is_ahead) blocking += static_cast<double>(cycles_of(cost.formula));
+  }
+  return blocking;
+}
+
+/// All that starts and moves of it, but for its calls, and of a store that of the last trips, and what it moves
+/// beside gets that its loop waits for.
+double most_hidden(const Ahead& ahead, const TransferCost& cost, std::int64_t cycles, double blocking) {
+  // Its own calls hide nothing of it. A cycle less, so that no rounding hides more than there is.
+  const double moved = static_cast<double>(cycles - 1) - issuing_cycles(cost);
+  if (ahead.direction == DmaDirection::get) return std::max(0.0, moved);
+  const auto transfers = static_cast<double>(cost.transfers_of_busiest);
+  const double steady = transfers > 0 ? std::max(0.0, (transfers - ahead.entries) / transfers) : 0;
+  return std::max(0.0, (moved - blocking) * steady);
+}
+
+/// Gives out what is hidden in all: to each transfer what no core waits for; what waits for others have taken besides,
+/// or left, in the shares of what each has still.
+void give_out(std::vector<Hideable>& transfers, double hidden_in_all) {
+  double given = 0;
+  double room = 0;
+  for (Hideable& one : transfers) {
+    one.hidden = std::clamp(one.most - one.exposed, 0.0, one.most);
+    given += one.hidden;
+    room += one.most - one.hidden;
+  }
+  const double wanted = std::clamp(hidden_in_all, 0.0, given + room);
+  for (Hideable& one : transfers) {
+    if (wanted < given) {
+      one.hidden *= wanted / given;
+    } else if (room > 0) {
+      one.hidden += (one.most - one.hidden) * (wanted - given) / room;
     }
   }
-  return found;
+}
+
+/// All that they may pass beside: computations, fills, and their own calls and start-up, one of another.
+double passes_beside(const CostTable& table, const std::vector<Hideable>& ahead) {
+  double busy = 0;
+  for (const Cost& cost : table) {
+    const CostKind kind = kind_of(cost.formula);
+    if (kind == CostKind::compute || kind == CostKind::fill) busy += static_cast<double>(cycles_of(cost.formula));
+  }
+  for (const Hideable& one : ahead) {
+    const auto& cost = std::get<TransferCost>(table[one.row].formula);
+    busy += issuing_cycles(cost) + static_cast<double>(cost.transfers_of_busiest) * cost.startup_cycles;
+  }
+  return busy;
 }
 
 }  // namespace
@@ -167,26 +179,28 @@ CostTable overlapped_costs(const LoopNest& nest, const NestCounts& counts, const
   if (!any) return table;
   const Finder finder(nest);
   const std::vector<Ahead> all_ahead = finder.find();
-  std::map<int, std::int64_t> hidden;  // by statement
+  std::vector<Hideable> transfers;
   for (const Ahead& ahead : all_ahead) {
     const auto row =
         std::find_if(table.begin(), table.end(), [&](const Cost& cost) { return cost.statement == ahead.statement; });
-    const auto busiest = counts.dma_of_busiest_core.find(ahead.statement);
-    if (row == table.end() || busiest == counts.dma_of_busiest_core.end()) continue;
-    const Steady steady = steady_of(ahead, static_cast<double>(busiest->second.transfers));
-    const Beside trips = beside(ahead, all_ahead, finder.inside(ahead.loop), table, hidden);
-    // Its own calls hide nothing of it. A cycle less, so that no rounding hides more than there is.
-    const double issued = issuing_cycles(std::get<TransferCost>(row->formula));
-    double moved = (static_cast<double>(cycles_of(row->formula) - 1) - issued) * steady.moved;
-    if (ahead.direction == DmaDirection::put) moved -= trips.blocking * steady.moved;
-    const double most = std::min(moved, trips.busy * steady.computed - trips.used);
-    hidden[ahead.statement] = static_cast<std::int64_t>(std::max(0.0, most));
+    if (row == table.end() || !counts.dma_of_busiest_core.contains(ahead.statement)) continue;
+    const double blocking =
+        ahead.direction == DmaDirection::put ? blocking_cycles(all_ahead, finder.inside(ahead.loop), table) : 0;
+    const double most = most_hidden(ahead, std::get<TransferCost>(row->formula), cycles_of(row->formula), blocking);
+    transfers.push_back({ahead.statement, static_cast<std::size_t>(row - table.begin()), most});
   }
-  for (Cost& cost : table) {
-    const auto found = cost.statement ? hidden.find(*cost.statement) : hidden.end();
-    auto* const transfer = std::get_if<TransferCost>(&cost.formula);
-    if (found != hidden.end() && transfer != nullptr) transfer->hidden_cycles = found->second;
+  if (transfers.empty()) return table;
+  const std::vector<double> waits = mean_waits(nest, counts, table);
+  double in_all = 0;  // of transfers without their calls: what no core waits for is hidden
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    const auto* const transfer = std::get_if<TransferCost>(&table[row].formula);
+    if (transfer != nullptr)
+      in_all += static_cast<double>(cycles_of(*transfer)) - issuing_cycles(*transfer) - waits[row];
   }
+  for (Hideable& one : transfers) one.exposed = waits[one.row];
+  give_out(transfers, std::min(in_all, passes_beside(table, transfers)));
+  for (const Hideable& one : transfers)
+    std::get<TransferCost>(table[one.row].formula).hidden_cycles = static_cast<std::int64_t>(one.hidden);
   return table;
 }
 

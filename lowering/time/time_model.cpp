@@ -22,6 +22,7 @@ void join(CostFormula& term, const CostFormula& cost) {
     transfers->one_core_seconds += more.one_core_seconds;
     transfers->transfers_of_busiest += more.transfers_of_busiest;
     transfers->calls_of_busiest += more.calls_of_busiest;
+    transfers->more_calls_cycles += more.more_calls_cycles;
     transfers->filled_cycles += more.filled_cycles;
     transfers->hidden_cycles += more.hidden_cycles;
   }

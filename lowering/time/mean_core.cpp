@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/time/mean_core.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "lowering/ir/compiled_index.h"
+#include "lowering/ir/enclosing.h"
+#include "lowering/ir/team_barriers.h"
+#include "lowering/time/mean_engine.h"
+
+namespace stowage {
+namespace {
+
+/// Trips of a loop that are followed before the mean of the last ones stands for the others.
+constexpr std::int64_t followed_trips = 12;
+constexpr std::int64_t mean_of_trips = 6;
+/// Statements of a nest that are executed; then the trip before stands for the others of a loop.
+constexpr int most_executed = 20'000;
+/// Cycles by which trips that repeat may differ.
+constexpr double rounding = 0.01;
+
+/// A statement with what one execution takes.
+struct Walked {
+  enum class Kind : std::uint8_t { work, transfer, await_row, await_slot, let, guard, loop };
+  Kind kind = Kind::work;
+  double cycles = 0;  ///< work: of the core; others: of the barrier before a transfer or behind a wait
+  double issue = 0;   ///< transfer: cycles of its calls
+  double startup = 0;
+  bool of_team = false;                ///< transfer: one core's for several
+  MeanTransfer transfer;               ///< transfer
+  int row = -1;                        ///< await_row
+  int first_slot = 0;                  ///< transfer, await_slot: of the buffer
+  CompiledIndex value;                 ///< transfer, await_slot: the slot; let: its value
+  std::size_t variable = 0;            ///< let, loop
+  std::vector<CompiledIndex> guarded;  ///< guard that decides whether something is transferred
+  std::int64_t trips = 0;              ///< loop
+  std::vector<Walked> body;
+};
+
+/// Makes a nest ready to be walked.
+class Preparer {
+ public:
+  Preparer(const LoopNest& nest, const NestCounts& counts, const CostTable& table)
+      : nest_(nest), counts_(counts), table_(table) {
+    for (std::size_t row = 0; row < table.size(); ++row) {
+      if (!table[row].statement) continue;
+      const bool is_barrier = kind_of(table[row].formula) == CostKind::barrier;
+      (is_barrier ? barrier_row_ : row_)[*table[row].statement] = row;
+    }
+    if (!barrier_row_.empty()) barriers_ = team_barriers(nest);
+    int slots = 0;
+    for (const Buffer& buffer : nest.buffers) {
+      first_slot_.push_back(slots);
+      slots += buffer.slots;
+    }
+    find_needed(nest.body);
+    visit_statements(nest.body, [&](const Stmt& s) {
+      const auto* dma = std::get_if<Dma>(&s.node);
+      const auto row = row_.find(s.id);
+      if (dma == nullptr || dma->direction != DmaDirection::get || row == row_.end()) return;
+      const auto& cost = std::get<TransferCost>(table[row->second].formula);
+      transfers_into_[dma->buffer] += static_cast<double>(cost.transfers_of_busiest);
+    });
+  }
+
+  std::vector<Walked> run() const { return prepared(nest_.body, 1); }
+
+ private:
+  void need(const IndexExpr& e) {
+    for (const VarId v : variables_of(e)) needed_.insert(v.index());
+  }
+
+  [[nodiscard]] static bool has_transfer(const Block& block) {
+    bool found = false;
+    visit_statements(block, [&](const Stmt& s) { found = found || std::holds_alternative<Dma>(s.node); });
+    return found;
+  }
+
+  /// Variables that slots and guards of transfers ask for; from the last statement to the first, as lets stand before
+  /// what uses them.
+  void find_needed(const Block& block) {
+    for (auto s = block.rbegin(); s != block.rend(); ++s) {
+      const Stmt& statement = **s;
+      if (const Block* body = body_of(statement)) find_needed(*body);
+      if (const auto* dma = std::get_if<Dma>(&statement.node)) need(dma->buffer.slot);
+      if (const auto* wait = std::get_if<Wait>(&statement.node); wait != nullptr && wait->slot) need(wait->slot->slot);
+      if (const auto* guard = std::get_if<Guard>(&statement.node); guard != nullptr && has_transfer(guard->body)) {
+        for (const IndexExpr& e : guard->any_positive) need(e);
+      }
+      if (const auto* let = std::get_if<Let>(&statement.node);
+          let != nullptr && needed_.contains(let->variable.index()))
+        need(let->value);
+    }
+  }
+
+  [[nodiscard]] CompiledIndex compiled(const IndexExpr& e) const { return CompiledIndex(e, nest_.variables.size()); }
+
+  [[nodiscard]] double barrier_cycles_at(int statement) const {
+    const auto row = barrier_row_.find(statement);
+    if (row == barrier_row_.end()) return 0;
+    const auto& cost = std::get<BarrierCost>(table_[row->second].formula);
+    const std::int64_t executions = counts_.barriers.at(statement);
+    return executions == 0
+               ? 0
+               : static_cast<double>(cost.barriers_of_busiest) * cost.cycles / static_cast<double>(executions);
+  }
+
+  [[nodiscard]] std::vector<Walked> prepared(const Block& block, double executions) const {
+    std::vector<Walked> made;
+    for (const StmtPtr& s : block) {
+      Walked walked = prepared(*s, executions);
+      const bool does_nothing = walked.kind == Walked::Kind::work && walked.cycles <= 0;
+      if (does_nothing) continue;
+      if (walked.kind == Walked::Kind::work && !made.empty() && made.back().kind == Walked::Kind::work) {
+        made.back().cycles += walked.cycles;
+        continue;
+      }
+      made.push_back(std::move(walked));
+    }
+    return made;
+  }
+
+  /// Work of no cycles where there is nothing to do.
+  [[nodiscard]] Walked prepared(const Stmt& statement, double executions) const {
+    Walked walked;
+    if (const auto* loop = std::get_if<Loop>(&statement.node)) {
+      walked.trips = nest_.variables[loop->variable.index()].range.high + 1;
+      walked.variable = loop->variable.index();
+      walked.body = prepared(loop->body, executions * static_cast<double>(std::max<std::int64_t>(1, walked.trips)));
+      const bool only_works =
+          walked.body.empty() || (walked.body.size() == 1 && walked.body[0].kind == Walked::Kind::work);
+      walked.kind = only_works ? Walked::Kind::work : Walked::Kind::loop;
+      if (only_works && !walked.body.empty()) walked.cycles = walked.body[0].cycles * static_cast<double>(walked.trips);
+    } else if (const auto* guard = std::get_if<Guard>(&statement.node)) {
+      walked.kind = Walked::Kind::guard;
+      walked.body = prepared(guard->body, executions);
+      if (has_transfer(guard->body)) {
+        for (const IndexExpr& e : guard->any_positive) walked.guarded.push_back(compiled(e));
+      } else if (walked.body.empty() || (walked.body.size() == 1 && walked.body[0].kind == Walked::Kind::work)) {
+        // What is done in some trips only is done in all of them, by its mean.
+        walked = walked.body.empty() ? Walked() : Walked(walked.body[0]);
+      }
+    } else if (const auto* let = std::get_if<Let>(&statement.node)) {
+      if (!needed_.contains(let->variable.index())) return walked;
+      walked.kind = Walked::Kind::let;
+      walked.variable = let->variable.index();
+      walked.value = compiled(let->value);
+    } else if (const auto* wait = std::get_if<Wait>(&statement.node)) {
+      walked.cycles = barrier_cycles_at(statement.id);
+      walked.kind = wait->slot ? Walked::Kind::await_slot : Walked::Kind::await_row;
+      if (wait->slot) {
+        walked.first_slot = first_slot_[wait->slot->buffer];
+        walked.value = compiled(wait->slot->slot);
+      } else if (const auto row = row_.find(wait->dma); row != row_.end()) {
+        walked.row = static_cast<int>(row->second);
+      }
+    } else if (const auto* dma = std::get_if<Dma>(&statement.node)) {
+      prepare(walked, *dma, statement.id, executions);
+    } else if (const auto row = row_.find(statement.id); row != row_.end()) {
+      walked.cycles = static_cast<double>(cycles_of(table_[row->second].formula)) / executions;
+    }
+    return walked;
+  }
+
+  void prepare(Walked& walked, const Dma& dma, int statement, double executions) const {
+    const auto row = row_.find(statement);
+    if (row == row_.end()) return;
+    const auto& cost = std::get<TransferCost>(table_[row->second].formula);
+    const DmaTotals& all = counts_.dma.at(statement);
+    if (cost.transfers_of_busiest == 0 || all.transfers == 0) return;
+    const auto transfers = static_cast<double>(cost.transfers_of_busiest);
+    // Some executions may move nothing. Those for next trips are as many as trips with those of the first one.
+    const double trips = dma.direction == DmaDirection::get ? transfers_into_.at(dma.buffer) : transfers;
+    const double share = std::min(1.0, trips / executions);
+    walked.kind = Walked::Kind::transfer;
+    walked.cycles = barrier_cycles_at(statement);
+    walked.issue = share * issuing_cycles(cost) / transfers;
+    walked.startup = share * cost.startup_cycles;
+    walked.of_team = dma.to != Space::ldm;
+    walked.first_slot = first_slot_[dma.buffer];
+    walked.value = compiled(dma.buffer.slot);
+    walked.transfer.row = static_cast<int>(row->second);
+    walked.transfer.cores = static_cast<double>(all.transfers) / transfers;
+    walked.transfer.parts =
+        share * (moving_seconds(cost) - cost.one_core_seconds) * cost.clock_hz / static_cast<double>(all.transfers);
+    walked.transfer.least = share * cost.busiest_seconds * cost.clock_hz / transfers;
+  }
+
+  const LoopNest& nest_;
+  const NestCounts& counts_;
+  const CostTable& table_;
+  std::map<int, std::size_t> row_;  ///< by statement
+  std::map<int, std::size_t> barrier_row_;
+  TeamBarriers barriers_;
+  IdVector<BufferId, int> first_slot_;
+  std::map<BufferId, double> transfers_into_;  ///< of the busiest core
+  std::set<std::size_t> needed_;               ///< variables
+};
+
+class Walk {
+ public:
+  Walk(const LoopNest& nest, std::size_t rows) : values_(values_of_core(nest, 0)), waits_(rows, 0) {
+    for (const Buffer& buffer : nest.buffers) slots_repeat_ = std::lcm(slots_repeat_, std::int64_t{buffer.slots});
+  }
+
+  std::vector<double> run(const std::vector<Walked>& body) {
+    walk(body);
+    await([](const MeanTransfer&) { return true; });
+    return std::move(waits_);
+  }
+
+ private:
+  /// A trip of a loop.
+  struct Trip {
+    double cycles = 0;
+    std::vector<double> waits;  ///< by row
+    std::vector<double> state;  ///< of what is under way behind it
+    [[nodiscard]] bool is_like(const Trip& other) const {
+      const auto alike = [](double a, double b) { return std::abs(a - b) < rounding; };
+      return alike(cycles, other.cycles) &&
+             std::equal(state.begin(), state.end(), other.state.begin(), other.state.end(), alike);
+    }
+  };
+
+  /// Cycle that the cores have come to which issue no calls of what is loaded for several.
+  [[nodiscard]] double others_now() const { return now_ - behind_; }
+
+  void await(const std::function<bool(const MeanTransfer&)>& matches) {
+    engine_.advance(others_now());
+    const int last = engine_.finish(matches);
+    if (last < 0) return;
+    const double others = std::max(others_now(), engine_.now());
+    waits_[static_cast<std::size_t>(last)] += std::max(0.0, engine_.now() - now_);
+    now_ = std::max(now_, engine_.now());
+    behind_ = now_ - others;
+  }
+
+  void meet(double barrier_cycles) {
+    if (barrier_cycles <= 0) return;
+    now_ += barrier_cycles;
+    behind_ = 0;
+  }
+
+  void walk(const std::vector<Walked>& block) {
+    for (const Walked& each : block) walk(each);
+  }
+
+  void walk(const Walked& each) {
+    ++executed_;
+    switch (each.kind) {
+      case Walked::Kind::work: now_ += each.cycles; return;
+      case Walked::Kind::let: values_[each.variable] = each.value(values_); return;
+      case Walked::Kind::loop: walk_loop(each); return;
+      case Walked::Kind::guard: {
+        const auto passes = [&](const CompiledIndex& e) { return e(values_) > 0; };
+        if (each.guarded.empty() || std::any_of(each.guarded.begin(), each.guarded.end(), passes)) walk(each.body);
+        return;
+      }
+      case Walked::Kind::await_row:
+        await([&](const MeanTransfer& transfer) { return transfer.row == each.row; });
+        meet(each.cycles);
+        return;
+      case Walked::Kind::await_slot: {
+        const int slot = each.first_slot + static_cast<int>(each.value(values_));
+        await([&](const MeanTransfer& transfer) { return transfer.slot == slot; });
+        meet(each.cycles);
+        return;
+      }
+      case Walked::Kind::transfer: {
+        meet(each.cycles);
+        now_ += each.issue;
+        if (each.of_team) behind_ += each.issue;
+        engine_.advance(others_now());
+        MeanTransfer transfer = each.transfer;
+        transfer.slot = each.first_slot + static_cast<int>(each.value(values_));
+        transfer.moves = each.startup + (each.of_team ? now_ : others_now());
+        engine_.start(transfer);
+        return;
+      }
+    }
+  }
+
+  void walk_loop(const Walked& loop) {
+    std::vector<Trip> before;
+    bool has_skipped = false;
+    for (std::int64_t trip = 0; trip < loop.trips;) {
+      values_[loop.variable] = trip;
+      const std::int64_t left = loop.trips - ++trip;
+      if (has_skipped || left <= slots_repeat_) {
+        walk(loop.body);
+        continue;
+      }
+      before.push_back(followed(loop.body));
+      const std::int64_t skipped = (left - 1) / slots_repeat_ * slots_repeat_;
+      const std::size_t like = repeating(before);
+      if (like == 0) continue;
+      skip(before, like, skipped);
+      trip += skipped;
+      has_skipped = true;
+    }
+  }
+
+  Trip followed(const std::vector<Walked>& body) {
+    Trip trip;
+    const double start = now_;
+    const std::vector<double> waits = waits_;
+    walk(body);
+    engine_.advance(others_now());
+    trip.cycles = now_ - start;
+    trip.waits.resize(waits.size());
+    for (std::size_t row = 0; row < waits.size(); ++row) trip.waits[row] = waits_[row] - waits[row];
+    trip.state.push_back(behind_);
+    for (const MeanTransfer& transfer : engine_.under_way()) {
+      trip.state.insert(trip.state.end(), {static_cast<double>(transfer.row), transfer.parts,
+                                           std::max(0.0, transfer.moves - engine_.now())});
+    }
+    return trip;
+  }
+
+  /// Of how many of the last trips the mean stands for those to come; 0 if it is too early to tell.
+  [[nodiscard]] std::size_t repeating(const std::vector<Trip>& trips) const {
+    const std::size_t count = trips.size();
+    if (count >= 2 && executed_ > most_executed) return 1;
+    if (count >= 3 && trips[count - 1].is_like(trips[count - 2])) return 1;
+    if (count >= 5 && trips[count - 1].is_like(trips[count - 3]) && trips[count - 2].is_like(trips[count - 4]))
+      return 2;
+    return count >= static_cast<std::size_t>(followed_trips) ? static_cast<std::size_t>(mean_of_trips) : 0;
+  }
+
+  void skip(const std::vector<Trip>& trips, std::size_t like, std::int64_t skipped) {
+    const double share = static_cast<double>(skipped) / static_cast<double>(like);
+    double cycles = 0;
+    for (std::size_t t = trips.size() - like; t < trips.size(); ++t) {
+      cycles += share * trips[t].cycles;
+      for (std::size_t row = 0; row < waits_.size(); ++row) waits_[row] += share * trips[t].waits[row];
+    }
+    engine_.advance(others_now());
+    engine_.skip(cycles);
+    now_ += cycles;
+  }
+
+  std::vector<std::int64_t> values_;
+  std::vector<double> waits_;
+  std::int64_t slots_repeat_ = 1;  ///< trips in which all slots come round
+  MeanEngine engine_;
+  double now_ = 0;
+  double behind_ = 0;  ///< cycles that the core has issued calls for others in, since they last waited for it
+  int executed_ = 0;
+};
+
+}  // namespace
+
+std::vector<double> mean_waits(const LoopNest& nest, const NestCounts& counts, const CostTable& table) {
+  return Walk(nest, table.size()).run(Preparer(nest, counts, table).run());
+}
+
+}  // namespace stowage

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/time/mean_engine.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace stowage {
+namespace {
+
+/// Cycles of the engine that are rounding, so late in a nest: with less than that left a transfer has been served.
+double rounding_at(double cycle) { return 1e-6 + 1e-12 * cycle; }
+
+}  // namespace
+
+double MeanEngine::end_of(const MeanTransfer& transfer) const { return transfer.moves + transfer.least; }
+
+void MeanEngine::step(double limit) {
+  double moving = 0;
+  for (const MeanTransfer& transfer : under_way_) {
+    if (transfer.moves <= now_ && transfer.parts > 0) moving += transfer.cores;
+  }
+  double next = limit;
+  for (const MeanTransfer& transfer : under_way_) {
+    if (transfer.moves > now_) {
+      next = std::min(next, transfer.moves);
+    } else if (transfer.parts > 0) {
+      next = std::min(next, now_ + transfer.parts * moving);
+    } else {
+      next = std::min(next, end_of(transfer));
+    }
+  }
+  const double rounding = rounding_at(next);
+  const double served = moving > 0 ? (next - now_) / moving : 0;
+  for (MeanTransfer& transfer : under_way_) {
+    if (transfer.moves > now_ || transfer.parts <= 0) continue;
+    transfer.parts -= served;
+    if (transfer.parts < rounding) transfer.parts = 0;
+  }
+  now_ = next;
+}
+
+void MeanEngine::advance(double cycle) {
+  while (now_ < cycle) {
+    if (under_way_.empty()) {
+      now_ = cycle;
+      return;
+    }
+    step(cycle);
+    std::erase_if(under_way_,
+                  [&](const MeanTransfer& t) { return t.moves <= now_ && t.parts <= 0 && end_of(t) <= now_; });
+  }
+}
+
+int MeanEngine::finish(const std::function<bool(const MeanTransfer&)>& matches) {
+  int last = -1;
+  while (std::any_of(under_way_.begin(), under_way_.end(), matches)) {
+    step(std::numeric_limits<double>::infinity());
+    std::erase_if(under_way_, [&](const MeanTransfer& t) {
+      const bool ended = t.moves <= now_ && t.parts <= 0 && end_of(t) <= now_;
+      if (ended && matches(t)) last = t.row;
+      return ended;
+    });
+  }
+  return last;
+}
+
+void MeanEngine::skip(double cycles) {
+  now_ += cycles;
+  for (MeanTransfer& transfer : under_way_) transfer.moves += cycles;
+}
+
+}  // namespace stowage

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The DMA engine as one core sees it that is like all others: each of its transfers stands for those that other cores
+// start at the same time. All whose data move have equal shares of the engine, as in the simulation
+// (lowering/simulate/shared_dma.h); cycles are no whole numbers here.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+namespace stowage {
+
+/// A transfer of the core, and with it those of as many others as its statement is executed by at once.
+struct MeanTransfer {
+  int row = 0;       ///< of the cost table
+  int slot = 0;      ///< that it moves into or out of, numbered throughout all buffers
+  double cores = 1;  ///< in the mean over its statement's executions, so no whole number
+  double parts = 0;  ///< cycles of the engine that each of them needs still
+  double moves = 0;  ///< cycle from which on its data can move
+  double least = 0;  ///< cycles from then to its end at least, as its core takes in no more
+};
+
+class MeanEngine {
+ public:
+  void start(const MeanTransfer& transfer) { under_way_.push_back(transfer); }
+  void advance(double cycle);
+  /// Goes on until none that matches is under way, if there is one now. The row of the one that ended last; -1 where
+  /// nothing was waited for.
+  int finish(const std::function<bool(const MeanTransfer&)>& matches);
+  [[nodiscard]] double now() const { return now_; }
+  [[nodiscard]] const std::vector<MeanTransfer>& under_way() const { return under_way_; }
+  /// As if so many cycles had passed in which all came back to where it is.
+  void skip(double cycles);
+
+ private:
+  /// To the next cycle in which something begins to move, or ends, but not beyond `limit`.
+  void step(double limit);
+  [[nodiscard]] double end_of(const MeanTransfer& transfer) const;
+
+  double now_ = 0;
+  std::vector<MeanTransfer> under_way_;  ///< in the order of their starts
+};
+
+}  // namespace stowage
