@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t followed_trips = 12;
 constexpr std::int64_t mean_of_trips = 6;
 /// Statements of a nest that are executed; then the trip before stands for the others of a loop.
-constexpr int most_executed = 20'000;
+constexpr int most_executed = 1'500;
 /// Cycles by which trips that repeat may differ.
 constexpr double rounding = 0.01;
 
@@ -156,8 +156,8 @@ class Preparer {
       if (wait->slot) {
         walked.first_slot = first_slot_[wait->slot->buffer];
         walked.value = compiled(wait->slot->slot);
-      } else if (const auto row = row_.find(wait->dma); row != row_.end()) {
-        walked.row = static_cast<int>(row->second);
+      } else {
+        walked.row = static_cast<int>(row_.at(wait->dma));
       }
     } else if (const auto* dma = std::get_if<Dma>(&statement.node)) {
       prepare(walked, *dma, statement.id, executions);
@@ -210,7 +210,7 @@ class Walk {
 
   std::vector<double> run(const std::vector<Walked>& body) {
     walk(body);
-    await([](const MeanTransfer&) { return true; });
+    await({});
     return std::move(waits_);
   }
 
@@ -230,9 +230,9 @@ class Walk {
   /// Cycle that the cores have come to which issue no calls of what is loaded for several.
   [[nodiscard]] double others_now() const { return now_ - behind_; }
 
-  void await(const std::function<bool(const MeanTransfer&)>& matches) {
+  void await(const AwaitedTransfers& awaited) {
     engine_.advance(others_now());
-    const int last = engine_.finish(matches);
+    const int last = engine_.finish(awaited);
     if (last < 0) return;
     const double others = std::max(others_now(), engine_.now());
     waits_[static_cast<std::size_t>(last)] += std::max(0.0, engine_.now() - now_);
@@ -262,12 +262,11 @@ class Walk {
         return;
       }
       case Walked::Kind::await_row:
-        await([&](const MeanTransfer& transfer) { return transfer.row == each.row; });
+        await({each.row, -1});
         meet(each.cycles);
         return;
       case Walked::Kind::await_slot: {
-        const int slot = each.first_slot + static_cast<int>(each.value(values_));
-        await([&](const MeanTransfer& transfer) { return transfer.slot == slot; });
+        await({-1, each.first_slot + static_cast<int>(each.value(values_))});
         meet(each.cycles);
         return;
       }

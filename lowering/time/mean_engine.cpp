@@ -51,13 +51,14 @@ void MeanEngine::advance(double cycle) {
   }
 }
 
-int MeanEngine::finish(const std::function<bool(const MeanTransfer&)>& matches) {
+int MeanEngine::finish(const AwaitedTransfers& awaited) {
   int last = -1;
-  while (std::any_of(under_way_.begin(), under_way_.end(), matches)) {
+  const auto is_awaited = [&](const MeanTransfer& t) { return awaited.has(t); };
+  while (std::any_of(under_way_.begin(), under_way_.end(), is_awaited)) {
     step(std::numeric_limits<double>::infinity());
     std::erase_if(under_way_, [&](const MeanTransfer& t) {
       const bool ended = t.moves <= now_ && t.parts <= 0 && end_of(t) <= now_;
-      if (ended && matches(t)) last = t.row;
+      if (ended && awaited.has(t)) last = t.row;
       return ended;
     });
   }

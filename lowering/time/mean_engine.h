@@ -4,7 +4,6 @@
 // (lowering/simulate/shared_dma.h); cycles are no whole numbers here.
 #pragma once
 
-#include <functional>
 #include <vector>
 
 namespace stowage {
@@ -19,13 +18,22 @@ struct MeanTransfer {
   double least = 0;  ///< cycles from then to its end at least, as its core takes in no more
 };
 
+/// -1 for any.
+struct AwaitedTransfers {
+  int row = -1;
+  int slot = -1;
+  [[nodiscard]] bool has(const MeanTransfer& t) const {
+    return (row < 0 || t.row == row) && (slot < 0 || t.slot == slot);
+  }
+};
+
 class MeanEngine {
  public:
   void start(const MeanTransfer& transfer) { under_way_.push_back(transfer); }
   void advance(double cycle);
-  /// Goes on until none that matches is under way, if there is one now. The row of the one that ended last; -1 where
-  /// nothing was waited for.
-  int finish(const std::function<bool(const MeanTransfer&)>& matches);
+  /// Goes on until none of a row and a slot is under way, if there is one now. The row of the one that ended last; -1
+  /// where nothing was waited for.
+  int finish(const AwaitedTransfers& awaited);
   [[nodiscard]] double now() const { return now_; }
   [[nodiscard]] const std::vector<MeanTransfer>& under_way() const { return under_way_; }
   /// As if so many cycles had passed in which all came back to where it is.

@@ -240,8 +240,14 @@ TEST_CASE("whether transfers queue up is for who asks to say") {
   CHECK(queued["command"] == "stowage simulate lenet --dma-order queued");
   CHECK(queued["dma_bytes"] == shared["dma_bytes"]);
   CHECK(queued["events"] == shared["events"]);
-  // What is waited for does not share with the next trip's, of which ip1 has some, if its input is loaded once.
-  write_text("kept.toml", "[schedule.ip1]\nresident = { flatten = [\"k\"] }\n");
+  // What is waited for does not share with the next trip's, of which ip1 has some in this plan.
+  write_text("kept.toml", R"([schedule.ip1]
+order = ["ko"]
+buffer = { k = 160, x = 1, y_block = 4, y_lane = 4 }
+slots = { ip1_weight_transposed = 2 }
+sharing = { flatten = "mesh" }
+resident = { flatten = ["k"] }
+)");
   REQUIRE(run_stowage({"compile", "lenet.onnx", "-o", "kept", "--schedule", "kept.toml"}).code == 0);
   const auto kept = nlohmann::json::parse(run_stowage({"simulate", "kept", "--json"}).out);
   const auto kept_queued =
