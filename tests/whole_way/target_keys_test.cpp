@@ -49,20 +49,23 @@ Result<Compilation> compile_with(const Graph& graph, const std::vector<std::stri
   return compile_graph(graph, request, diagnostics);
 }
 
-/// Everything that a target may decide, as text: sources, plans, their costs.
+/// Everything that a target may decide, as text: sources, plans, their costs. By the planner of the papers as well:
+/// where it starts (`dma.good_block_bytes`) the search may climb away from.
 std::string outcome(const std::vector<std::string>& settings) {
-  Diagnostics diagnostics;
-  const auto compilation = compile_with(product_and_pool(), settings, diagnostics);
-  if (!compilation) return "refused: " + format_diagnostics(diagnostics);
   std::string text;
-  for (const EmittedFile& file : compilation->emitted.files) {
-    // The reproducer line names the target's hash, which any change changes.
-    const bool is_signed = file.path == "main.c" || file.path == "Makefile";
-    text += is_signed ? file.text.substr(file.text.find('\n')) : file.text;
-  }
-  for (const ProgramStep& step : compilation->program.steps) {
-    if (step.plan() != nullptr)
-      text += fmt::format("{}{} cycles\n", to_text(step.plan()->nest), step.plan()->time.cycles);
+  for (const char* planner : {"searched", "swtvm"}) {
+    Diagnostics diagnostics;
+    const auto compilation = compile_with(product_and_pool(), settings, diagnostics, planner);
+    if (!compilation) return "refused: " + format_diagnostics(diagnostics);
+    for (const EmittedFile& file : compilation->emitted.files) {
+      // The reproducer line names the target's hash, which any change changes.
+      const bool is_signed = file.path == "main.c" || file.path == "Makefile";
+      text += is_signed ? file.text.substr(file.text.find('\n')) : file.text;
+    }
+    for (const ProgramStep& step : compilation->program.steps) {
+      if (step.plan() != nullptr)
+        text += fmt::format("{}{} cycles\n", to_text(step.plan()->nest), step.plan()->time.cycles);
+    }
   }
   return text;
 }
