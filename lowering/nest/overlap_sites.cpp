@@ -110,6 +110,7 @@ class Finder {
     for (std::size_t depth = around.size(); depth-- > 0;) {
       const auto* loop = std::get_if<Loop>(&around[depth]->node);
       if (loop == nullptr) break;
+      if (loop->extent.is_constant() && loop->extent.constant() == 0) return std::nullopt;  // a sum of nothing
       const std::int64_t most = nest_.variables[loop->variable.index()].range.high + 1;
       const std::int64_t cores = loop->extent.is_constant() ? 1 : nest_.cores_used();
       if (trips * most > max_trips || trips * most * cores > max_trips_of_all_cores) break;

@@ -128,7 +128,7 @@ std::vector<Schedule> Neighbours::whole_iterators(const Schedule& fixed) const {
   std::vector<Schedule> found;
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     const std::string& name = model_.iterators[i].name;
-    if (ranges[i] == 1 || model_.pinned.contains(static_cast<int>(i)) || fixed.buffer.contains(name)) continue;
+    if (ranges[i] <= 1 || model_.pinned.contains(static_cast<int>(i)) || fixed.buffer.contains(name)) continue;
     found.push_back(fixed);
     found.back().buffer[name] = ranges[i];
   }

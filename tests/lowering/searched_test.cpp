@@ -287,6 +287,19 @@ TEST_CASE("sizes that single steps do not lead to are found: a step frees the ro
   }
 }
 
+TEST_CASE("a sum of nothing is planned") {
+  Net of_products, of_elements;
+  const TensorId product =
+      of_products.op("MatMul", "product", {of_products.input("x", {64, 0}), of_products.input("w", {0, 256})});
+  const TensorId sum = of_elements.op("ReduceSum", "sum", {of_elements.input("x", {2, 0, 4})},
+                                      {{"axes", std::vector<std::int64_t>{1}}, {"keepdims", std::int64_t{1}}});
+  for (const StageList& stages : {stages_of(of_products.done({product})), stages_of(of_elements.done({sum}))}) {
+    const Plan plan = plan_of(stages, searched(), sunway());
+    INFO(to_text(plan.nest));
+    CHECK(verify(plan.nest, sunway()).value_or("sound") == "sound");
+  }
+}
+
 TEST_CASE("the search is the same every time and tells what it tried") {
   const StageList stages = convolution(64, 28, 64);
   Schedule as_they_are;
