@@ -2,6 +2,7 @@
 #include "lowering/check/check_nest.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -279,13 +280,22 @@ class NestChecker {
         }
       }
     }
-    if (ldm_->flights().size() >= most_flights) {
-      add(FaultFamily::wait, now(s),
-          fmt::format("{} transfers are under way, for which nothing has waited", ldm_->flights().size()),
-          &ldm_->flights().front().started);
-      ldm_->end([](const TransferUnderWay&) { return true; });
-    }
+    if (ldm_->flights().size() >= most_flights) end_piled_up();
     ldm_->start(std::move(flight));
+  }
+
+  /// Ends the transfers of the statement that has most of them under way: nothing waits for these, while others may be
+  /// awaited yet.
+  void end_piled_up() {
+    std::map<int, std::int64_t> under_way;
+    for (const TransferUnderWay& flight : ldm_->flights()) ++under_way[flight.started.statement];
+    const auto most = std::max_element(under_way.begin(), under_way.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto is_piled_up = [&](const TransferUnderWay& flight) { return flight.started.statement == most->first; };
+    const auto first = std::find_if(ldm_->flights().begin(), ldm_->flights().end(), is_piled_up);
+    add(FaultFamily::wait, first->started,
+        fmt::format("{} transfers of this statement are under way, for which nothing has waited", most->second));
+    ldm_->end(is_piled_up);
   }
 
   /// A transfer of several cores counts once.

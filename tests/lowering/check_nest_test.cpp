@@ -173,9 +173,15 @@ TEST_CASE("a nest that goes on for ever, or writes more than there is room to fo
                              "   11  for rc < 1000000 of k {\n   12    put CC -> C[0:1, y_at:y_at + 16]\n       }\n")),
                  {}, 1'000'000);
   CHECK_FALSE(piled.complete);
-  CHECK(std::any_of(piled.faults.begin(), piled.faults.end(), [](const Fault& fault) {
-    return fault.what == "256 transfers are under way, for which nothing has waited";
-  }));
+  REQUIRE(piled.faults.size() == 1);
+  CHECK(piled.faults.front().what == "256 transfers of this statement are under way, for which nothing has waited");
+  CHECK(piled.faults.front().at.statement == 12);
+  // One that was started before them is awaited as it should be.
+  CHECK(
+      told(with("   11  put CC -> C[0:1, y_at:y_at + 16]\n   12  wait 11\n",
+                "   20  get A[0:1, 0:64] -> AA\n   11  for rc < 300 of k {\n   12    put CC -> C[0:1, y_at:y_at + 16]\n"
+                "       }\n   21  wait 20\n")) ==
+      "wait: 255 transfers of this statement are under way, for which nothing has waited @ 12 on core 0 rc=0\n");
   std::string large = product;
   for (std::size_t at = large.find("C f32[1,32]"); at != std::string::npos; at = large.find("C f32[1,32]"))
     large.replace(at, 11, "C f32[99999,99999]");
