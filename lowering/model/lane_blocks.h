@@ -25,8 +25,8 @@ namespace stowage {
 LaneBlocks possible_lane_blocks(const StageList& stages, const std::set<std::string>& apart, const Target& target);
 
 /// The stages with iterator "ff" as "ff_block" and "ff_lane". In the stage that sums products the lanes are the last
-/// spatial axis, in its weights the last dimension, and the blocks the first one; in all others the lanes stand behind
-/// the blocks, as in main memory. A sum that nothing follows is stored by a stage of its own ("…_store"). A block that
+/// spatial axis, in its weights the last dimension, and the blocks the first one; so it is in a depthwise convolution that
+/// follows and in what stands between the two. In all others the lanes stand behind the blocks, as in main memory. A sum that nothing follows is stored by a stage of its own ("…_store"). A block that
 /// is there already is done. Refuses (rule "schedule") what is no such axis, and blocks that do not divide it.
 std::variant<StageList, Decision> block_lanes(StageList stages, const LaneBlocks& blocks);
 
