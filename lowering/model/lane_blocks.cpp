@@ -395,6 +395,24 @@ LaneBlocks possible_lane_blocks(const StageList& stages, const std::set<std::str
   return {};
 }
 
+LaneBlocks narrow_lane_blocks(const StageList& stages, const LaneBlocks& wide, const Target& target) {
+  if (wide.empty()) return {};
+  const auto& [name, block] = *wide.begin();
+  if (block <= target.cores.vector_lanes) return {};
+  std::int64_t blocks = 1;
+  std::int64_t others = 1;
+  for (const GroupIterator& iterator : group_iterators(stages)) {
+    if (!iterator.spatial) continue;
+    if (iterator.name == name) {
+      blocks = iterator.extent / block;
+    } else {
+      others *= iterator.extent;
+    }
+  }
+  if (blocks >= target.cores.count || others >= target.cores.count) return {};
+  return {{name, target.cores.vector_lanes}};
+}
+
 std::variant<StageList, Decision> block_lanes(StageList stages, const LaneBlocks& blocks) {
   for (const auto& [name, block] : blocks) {
     const GroupModel model = build_group_model(stages);

@@ -270,5 +270,39 @@ TEST_CASE("a planner that chooses forms takes lanes in blocks where that is chea
   CHECK(chain.time.cycles < plan_of(depthwise(true), apart, SearchedPlanner()).time.cycles);
 }
 
+TEST_CASE("where cores are many and pixels few, blocks of one vector are tried and may be cheaper", "[lanes]") {
+  Target target = machine();
+  CHECK(narrow_lane_blocks(product(), {{"y", 8}}, target).empty());  // 5 rows for 4 cores
+  target.cores.count = 6;
+  CHECK(narrow_lane_blocks(product(), {{"y", 8}}, target) == LaneBlocks{{"y", 4}});
+  CHECK(narrow_lane_blocks(product(), {{"y", 4}}, target).empty());
+  CHECK(narrow_lane_blocks(product(), {}, target).empty());
+  target.cores.count = 3;  // a block for each
+  CHECK(narrow_lane_blocks(product(), {{"y", 8}}, target).empty());
+  // Of 20 blocks of 8 channels no more than 20 cores would have one.
+  const StageList stages = stages_of(R"(  input X f32[96,49]
+  input W f32[160,96]
+  output Y f32[160,49]
+  stage conv {
+    Y[ff < 160, p < 49] = sum over rc < 96 of (#0 * #1)
+    #0 = X[rc, p]
+    #1 = W[ff, rc]
+  }
+)");
+  Diagnostics diagnostics;
+  const Target real = *load_target("sw26010", {}, diagnostics);
+  const auto cycles_with = [&](const Schedule& fixed) {
+    const Planned planned = plan_group("op", stages, fixed, SearchedPlanner(), real, {});
+    REQUIRE(std::holds_alternative<Plan>(planned));
+    const Plan& plan = std::get<Plan>(planned);
+    return std::pair(plan.schedule.lanes.value_or(LaneBlocks{}), plan.time.cycles);
+  };
+  const auto [chosen, cycles] = cycles_with({});
+  CHECK(chosen == LaneBlocks{{"ff", 4}});
+  Schedule wide;
+  wide.lanes = LaneBlocks{{"ff", 8}};
+  CHECK(cycles < cycles_with(wide).second);
+}
+
 }  // namespace
 }  // namespace stowage
