@@ -262,7 +262,7 @@ void ComputeWriter::write() {
   const bool blocks = compute_.form == ComputeForm::register_block && can_block_registers();
   check(!blocks || k_.target.cores.vector_lanes == lanes_of_floatv4,
         "a register block for a target whose vectors are no floatv4");
-  const bool gathers = gathers_lanes(k_.nest, compute_, k_.target);
+  const bool gathers = lane_loop(k_.nest, compute_, k_.target) != LaneLoop::plain;
   const bool scoped = std::any_of(axes_.begin(), axes_.end(), [&](const LocalAxis& axis) {
     return axis.needs_name() || ((blocks || gathers) && !axis.constant);  // loop variables that outlive their loop
   });

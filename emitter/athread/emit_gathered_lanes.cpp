@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maps and finishes along lanes of which some reads are strided (a sum whose lanes lie innermost, stored as the graph
-// has it): four elements are gathered into a vector, and what is computed is computed in vectors.
+// has it): four elements are gathered into a vector, and what is computed is computed in vectors. And those along a few
+// vectors of contiguous lanes (the channels of a block), all of which are computed in one trip of the loop around them.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -28,6 +29,7 @@ class GatheredLanes {
   explicit GatheredLanes(ComputeWriter& w)
       : w_(w),
         lane_(static_cast<std::size_t>(w.compute_.lane_axis)),
+        lane_base_(w.axes_[lane_].variable),
         expression_(w.compute_.part == Compute::Part::finish ? w.stage_.finish : w.stage_.body) {
     visit_nodes(expression_, [&](const ScalarNode& node) {
       if (const auto* read = std::get_if<ScalarNode::Read>(&node.value)) reads_.insert(read->read);
@@ -46,9 +48,13 @@ class GatheredLanes {
     const bool own_braces =
         std::all_of(outer.begin(), outer.end(), [&](std::size_t i) { return w_.axes_[i].constant == 1; });
     if (own_braces) w_.k_.out.open("{");
-    for (const std::size_t i : outer) w_.open_loop(i, false);
-    write_row();
-    for (const std::size_t i : outer) w_.close_loop(i);
+    if (lane_loop(w_.k_.nest, w_.compute_, w_.k_.target) == LaneLoop::unrolled) {
+      write_unrolled(outer);
+    } else {
+      for (const std::size_t i : outer) w_.open_loop(i, false);
+      write_row();
+      for (const std::size_t i : outer) w_.close_loop(i);
+    }
     if (own_braces) w_.k_.out.close();
   }
 
@@ -86,23 +92,80 @@ class GatheredLanes {
     out.close();
   }
 
+  /// The vectors of a row one behind another; in front of the loop over the rows what they have in common.
+  void write_unrolled(const std::vector<std::size_t>& outer) {
+    const auto row = static_cast<std::size_t>(row_axis(w_.compute_));
+    const std::int64_t vectors = *w_.axes_[lane_].constant / lanes_of_floatv4;
+    const auto write_loads = [&](bool by_row) {
+      for (const int read : reads_) {
+        const Access& access = w_.stage_.reads[static_cast<std::size_t>(read)];
+        const bool moves = std::any_of(access.index.begin(), access.index.end(),
+                                       [&](const IndexExpr& e) { return mentions(e, VarId(row)); });
+        if (moves == by_row) write_row_of(read, vectors);
+      }
+    };
+    for (const std::size_t i : outer) {
+      if (i == row) {
+        write_constants();
+        write_loads(false);
+      }
+      w_.open_loop(i, false);
+    }
+    write_loads(true);
+    temporaries_.clear();
+    for (std::int64_t v = 0; v < vectors; ++v) {
+      at_vector(v);
+      write_result();
+    }
+    for (const std::size_t i : outer) w_.close_loop(i);
+  }
+
+  void write_row_of(int read, std::int64_t vectors) {
+    const BufferUse& buffer = *w_.compute_.read_buffers[static_cast<std::size_t>(read)];
+    const bool one = use_of(read) == LaneUse::none;
+    for (std::int64_t v = 0; v < (one ? 1 : vectors); ++v) {
+      at_vector(v);
+      if (one) {
+        write_one_for_all(read);
+      } else {
+        write_load(name_of(read), buffer, w_.read_index(read));
+      }
+    }
+  }
+
+  /// What is written next is one of the vectors of an unrolled row.
+  void at_vector(std::int64_t v) {
+    vector_ = v;
+    lane_base_ = IndexExpr(v * lanes_of_floatv4);
+  }
+
   [[nodiscard]] LaneUse use_of(int read) const {
     return lane_use(w_.stage_.reads[static_cast<std::size_t>(read)], VarId(lane_));
   }
 
-  static std::string name_of(int read) { return fmt::format("v{}_", read); }
+  [[nodiscard]] std::string name_of(int read) const {
+    if (!vector_ || use_of(read) == LaneUse::none) return fmt::format("v{}_", read);
+    return fmt::format("v{}_{}_", read, *vector_);
+  }
 
-  void write_common() {
+  void write_constants() {
     int number = 0;
     for (auto& [text, name] : constants_) {
       name = fmt::format("c{}_", number++);
       w_.k_.out.line(fmt::format("floatv4 {0} = simd_set_floatv4({1}, {1}, {1}, {1});", name, text));
     }
+  }
+
+  void write_common() {
+    write_constants();
     for (const int read : reads_) {
-      if (use_of(read) != LaneUse::none) continue;
-      w_.k_.out.line(fmt::format("floatv4 {};", name_of(read)));
-      w_.k_.out.line(fmt::format("simd_loade({}, &{});", name_of(read), w_.read(read)));
+      if (use_of(read) == LaneUse::none) write_one_for_all(read);
     }
+  }
+
+  void write_one_for_all(int read) {
+    w_.k_.out.line(fmt::format("floatv4 {};", name_of(read)));
+    w_.k_.out.line(fmt::format("simd_loade({}, &{});", name_of(read), w_.read(read)));
   }
 
   void write_vector() {
@@ -112,16 +175,31 @@ class GatheredLanes {
       if (use_of(read) == LaneUse::contiguous) write_load(name_of(read), buffer, index);
       if (use_of(read) == LaneUse::strided) write_gather(name_of(read), buffer, index);
     }
-    const std::vector<IndexExpr> output = w_.output_index();
-    if (accumulates_) write_load("acc_", w_.compute_.output_buffer, output);
     temporaries_.clear();
-    const std::string result = value(expression_);
-    w_.k_.out.line(
-        fmt::format("simd_store{}({}, &{});", suffix(w_.compute_.output_buffer, output), result, w_.output()),
-        w_.stmt_.id);
+    write_result();
   }
 
-  void write_load(const std::string& name, const BufferUse& buffer, const std::vector<IndexExpr>& index) {
+  void write_result() {
+    const BufferUse& buffer = w_.compute_.output_buffer;
+    const std::vector<IndexExpr> output = w_.output_index();
+    if (accumulates_) write_load(accumulator(), buffer, output);
+    const std::string result = value(expression_);
+    const std::vector<IndexExpr> index = at_lane_base(output);
+    w_.k_.out.line(fmt::format("simd_store{}({}, &{});", suffix(buffer, index), result, w_.element(buffer, index)),
+                   w_.stmt_.id);
+  }
+
+  [[nodiscard]] std::string accumulator() const { return vector_ ? fmt::format("acc{}_", *vector_) : "acc_"; }
+
+  [[nodiscard]] std::vector<IndexExpr> at_lane_base(std::vector<IndexExpr> index) const {
+    for (IndexExpr& e : index) {
+      e = substitute(e, [&](VarId v) { return v == w_.axes_[lane_].variable ? lane_base_ : IndexExpr(v); });
+    }
+    return index;
+  }
+
+  void write_load(const std::string& name, const BufferUse& buffer, const std::vector<IndexExpr>& at_lane) {
+    const std::vector<IndexExpr> index = at_lane_base(at_lane);
     w_.k_.out.line(fmt::format("floatv4 {};", name));
     w_.k_.out.line(fmt::format("simd_load{}({}, &{});", suffix(buffer, index), name, w_.element(buffer, index)));
   }
@@ -151,7 +229,7 @@ class GatheredLanes {
     return std::visit(
         Overloaded{[&](const ScalarNode::Constant& n) { return constants_.at(c_constant(e->type, n.value)); },
                    [&](const ScalarNode::Read& n) { return name_of(n.read); },
-                   [&](const ScalarNode::Accumulator&) { return std::string("acc_"); },
+                   [&](const ScalarNode::Accumulator&) { return accumulator(); },
                    [&](const ScalarNode::Binary& n) { return named(operation(n)); },
                    [&](const auto&) -> std::string { fail_check("an expression without instructions for vectors"); }},
         e->value);
@@ -204,6 +282,8 @@ class GatheredLanes {
 
   ComputeWriter& w_;
   std::size_t lane_;
+  IndexExpr lane_base_;                 ///< first lane of the vector being written
+  std::optional<std::int64_t> vector_;  ///< its number in an unrolled row
   const ScalarExpr& expression_;
   std::set<int> reads_;
   bool accumulates_ = false;

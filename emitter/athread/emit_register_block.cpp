@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of products in named vector accumulators, rows of the block axis x vectors of the lane axis, over all reduction
-// axes of the box: 4 rows x 4 vectors (16 floats), or more rows where the lanes fill fewer vectors. Named variables
-// stay in registers with every compiler and at -O2; local arrays of accumulators do not.
+// axes of the box: 4 rows x 4 vectors (16 floats), more rows where the lanes fill fewer vectors, or more vectors where
+// there are fewer rows. Named variables stay in registers with every compiler and at -O2; local arrays of accumulators
+// do not.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -21,8 +22,8 @@ constexpr std::int64_t group_lanes = register_block_vectors * lanes;
 /// Vectors that one group of accumulators covers: offsets of their first lanes from the group's base.
 using LaneGroup = std::vector<std::int64_t>;
 
-/// 1 to 16 lanes, at least four: whole vectors, the last one overlapping its neighbour where the number is odd. Lanes
-/// in two vectors are computed twice from the same start and stored twice with the same value.
+/// The lanes of one group, at least four: whole vectors, the last one overlapping its neighbour where the number is
+/// odd. Lanes in two vectors are computed twice from the same start and stored twice with the same value.
 LaneGroup tail_group(std::int64_t count) {
   check(count >= lanes, "fewer lanes than a vector has would begin before the row");
   LaneGroup group;
@@ -104,6 +105,7 @@ class RegisterBlock {
       w_.k_.out.close();
       return;
     }
+    block_rows_ = rows_of_block(*block.constant, w_.axes_[lane_].max_extent, lanes);
     const std::int64_t whole = *block.constant / block_rows_ * block_rows_;
     if (whole == block_rows_) {
       write_lanes(block_rows_, 0);
@@ -136,22 +138,22 @@ class RegisterBlock {
 
   void write_constant_lanes(std::int64_t rows, const IndexExpr& block_base, std::int64_t count) {
     const LocalAxis& lane = w_.axes_[lane_];
-    std::int64_t whole = count / group_lanes;
+    const std::int64_t of_group = vectors_of_group(count, rows, lanes) * lanes;
+    std::int64_t whole = count / of_group;
     // One to three lanes beyond the last group cannot fill a vector: that group gives some of its own.
-    if (count % group_lanes > 0 && count % group_lanes < lanes && whole > 0) --whole;
+    if (count % of_group > 0 && count % of_group < lanes && whole > 0) --whole;
     if (whole > 1) {
-      w_.k_.out.open(
-          fmt::format("for (int {0} = 0; {0} < {1}; {0} += {2}) {{", lane.name, whole * group_lanes, group_lanes),
-          w_.stmt_.id);
-      write_group(rows, block_base, IndexExpr(lane.variable), tail_group(group_lanes));
+      w_.k_.out.open(fmt::format("for (int {0} = 0; {0} < {1}; {0} += {2}) {{", lane.name, whole * of_group, of_group),
+                     w_.stmt_.id);
+      write_group(rows, block_base, IndexExpr(lane.variable), tail_group(of_group));
       w_.k_.out.close();
     } else if (whole == 1) {
-      write_group(rows, block_base, 0, tail_group(group_lanes));
+      write_group(rows, block_base, 0, tail_group(of_group));
     }
-    std::int64_t from = whole * group_lanes;
-    if (count - from > group_lanes) {
-      write_group(rows, block_base, from, tail_group(group_lanes - lanes));
-      from += group_lanes - lanes;
+    std::int64_t from = whole * of_group;
+    if (count - from > of_group && of_group > lanes) {
+      write_group(rows, block_base, from, tail_group(of_group - lanes));
+      from += of_group - lanes;
     }
     if (count > from) write_group(rows, block_base, from, tail_group(count - from));
   }

@@ -17,8 +17,10 @@ bool depends_on(const Access& access, VarId axis) {
 
 bool runs_along(LaneUse use) { return use == LaneUse::none || use == LaneUse::contiguous; }
 
-/// The two reads of a float32 product under a sum, that along the lanes first; nothing if the body is something else.
-std::optional<std::pair<int, int>> outer_product(const Stage& stage, Compute::Part part, VarId lane) {
+/// The two reads of a float32 product under a sum of which one at least moves along the lanes, that one first; nothing
+/// if the body is something else. Where both do (a depthwise convolution whose lanes are channels), neither is
+/// gathered.
+std::optional<std::pair<int, int>> product_in_registers(const Stage& stage, Compute::Part part, VarId lane) {
   if (part != Compute::Part::update || stage.reduction != Reduction::sum) return std::nullopt;
   const auto* product = std::get_if<ScalarNode::Binary>(&stage.body->value);
   if (product == nullptr || product->op != BinaryOp::multiply || stage.body->type != ElementType::f32)
@@ -30,7 +32,34 @@ std::optional<std::pair<int, int>> outer_product(const Stage& stage, Compute::Pa
   const auto moves = [&](int read) { return use(read) == LaneUse::contiguous || use(read) == LaneUse::strided; };
   if (moves(a->read) && use(b->read) == LaneUse::none) return std::pair{a->read, b->read};
   if (moves(b->read) && use(a->read) == LaneUse::none) return std::pair{b->read, a->read};
+  const bool both = use(a->read) == LaneUse::contiguous && use(b->read) == LaneUse::contiguous;
+  if (both && a->read != b->read) return std::pair{a->read, b->read};
   return std::nullopt;
+}
+
+/// Whether what one read loads serves every row of a block along an axis, as only the other one moves along it; or
+/// neither does, or both do.
+enum class ServesRows : std::uint8_t { first, second, none };
+
+ServesRows serves_rows(const Stage& stage, const std::pair<int, int>& reads, VarId axis) {
+  const bool first = depends_on(stage.reads[static_cast<std::size_t>(reads.first)], axis);
+  const bool second = depends_on(stage.reads[static_cast<std::size_t>(reads.second)], axis);
+  if (first == second) return ServesRows::none;
+  return second ? ServesRows::first : ServesRows::second;
+}
+
+/// The longest axis in front of the lanes whose rows are served so; -1 where none has several.
+int longest_block(const Compute& compute, const Stage& stage, const std::pair<int, int>& reads, ServesRows served) {
+  std::int64_t longest = 1;
+  int found = -1;
+  for (int axis = 0; axis < compute.lane_axis; ++axis) {
+    const std::int64_t extent = compute.box[static_cast<std::size_t>(axis)].max_extent;
+    if (extent <= longest) continue;
+    if (serves_rows(stage, reads, VarId(static_cast<std::size_t>(axis))) != served) continue;
+    longest = extent;
+    found = axis;
+  }
+  return found;
 }
 
 /// Whether an operation has instructions for vectors of float32 that give what the scalar ones do.
@@ -88,6 +117,22 @@ std::int64_t register_block_rows(std::int64_t most_lanes, std::int64_t lanes_of_
          std::clamp<std::int64_t>(ceil_div(most_lanes, lanes_of_vector), 1, register_block_vectors);
 }
 
+std::int64_t rows_of_block(std::int64_t count, std::int64_t most_lanes, std::int64_t lanes_of_vector) {
+  const std::int64_t rows = register_block_rows(most_lanes, lanes_of_vector);
+  return count <= 0 ? rows : ceil_div(count, ceil_div(count, rows));
+}
+
+std::int64_t most_vectors_of_group(std::int64_t rows) {
+  // With one row each vector is loaded for a single sum: of more than 12, operands and sums fill the registers.
+  constexpr std::int64_t most_of_one_row = 12;
+  return std::max(register_block_vectors, std::min(most_of_one_row, register_block_sums / rows));
+}
+
+std::int64_t vectors_of_group(std::int64_t count, std::int64_t rows, std::int64_t lanes_of_vector) {
+  const std::int64_t vectors = std::max<std::int64_t>(1, ceil_div(count, lanes_of_vector));
+  return ceil_div(vectors, ceil_div(vectors, most_vectors_of_group(rows)));
+}
+
 std::int64_t shortest_vector_loop(const Target& target) {
   return target.cores.vector_lanes > 1 ? target.cores.vector_lanes : std::numeric_limits<std::int64_t>::max();
 }
@@ -103,20 +148,12 @@ void choose_form(const LoopNest& nest, Compute& compute, const Target& target) {
   compute.form = ComputeForm::vector;
   compute.lane_axis = lane;
   const VarId lane_variable(static_cast<std::size_t>(lane));
-  const auto reads = outer_product(stage, compute.part, lane_variable);
+  const auto reads = product_in_registers(stage, compute.part, lane_variable);
   if (!reads) return;  // the shortest vector loop fills one vector of a register block
   compute.form = ComputeForm::register_block;
-  std::int64_t longest = 1;
-  for (int axis = 0; axis < lane; ++axis) {
-    const VarId variable(static_cast<std::size_t>(axis));
-    // Blocking an axis pays where the loaded vector serves every row of the block.
-    if (depends_on(stage.reads[static_cast<std::size_t>(reads->first)], variable)) continue;
-    if (!depends_on(stage.reads[static_cast<std::size_t>(reads->second)], variable)) continue;
-    if (compute.box[static_cast<std::size_t>(axis)].max_extent > longest) {
-      longest = compute.box[static_cast<std::size_t>(axis)].max_extent;
-      compute.block_axis = axis;
-    }
-  }
+  // Vectors that serve every row save most; without such an axis it is one that the other read does not move along.
+  compute.block_axis = longest_block(compute, stage, *reads, ServesRows::first);
+  if (compute.block_axis < 0) compute.block_axis = longest_block(compute, stage, *reads, ServesRows::second);
 }
 
 bool may_have_form(const LoopNest& nest, const Compute& compute, const Target& target) {
@@ -124,12 +161,10 @@ bool may_have_form(const LoopNest& nest, const Compute& compute, const Target& t
   const Stage& stage = nest.stages.stages[compute.stage];
   if (target.cores.vector_lanes < 2 || stage.spatial == 0 || compute.lane_axis != stage.spatial - 1) return false;
   if (compute.form == ComputeForm::vector) return compute.block_axis < 0;
-  const auto reads = outer_product(stage, compute.part, VarId(static_cast<std::size_t>(compute.lane_axis)));
+  const auto reads = product_in_registers(stage, compute.part, VarId(static_cast<std::size_t>(compute.lane_axis)));
   if (!reads || compute.block_axis < 0) return reads.has_value();
-  const VarId block(static_cast<std::size_t>(compute.block_axis));
   return compute.block_axis < compute.lane_axis &&
-         !depends_on(stage.reads[static_cast<std::size_t>(reads->first)], block) &&
-         depends_on(stage.reads[static_cast<std::size_t>(reads->second)], block);
+         serves_rows(stage, *reads, VarId(static_cast<std::size_t>(compute.block_axis))) != ServesRows::none;
 }
 
 bool is_contiguous_along_lane(const LoopNest& nest, const Compute& compute) {
@@ -160,11 +195,23 @@ bool may_gather_lanes(const Stage& stage, Compute::Part part) {
   return may;
 }
 
-bool gathers_lanes(const LoopNest& nest, const Compute& compute, const Target& target) {
+LaneLoop lane_loop(const LoopNest& nest, const Compute& compute, const Target& target) {
   const Stage& stage = nest.stages.stages[compute.stage];
-  return target.cores.vector_lanes == lanes_of_floatv4 && compute.form == ComputeForm::vector &&
-         compute.lane_axis == stage.spatial - 1 && !is_contiguous_along_lane(nest, compute) &&
-         may_gather_lanes(stage, compute.part);
+  const bool in_vectors = target.cores.vector_lanes == lanes_of_floatv4 && compute.form == ComputeForm::vector &&
+                          compute.lane_axis == stage.spatial - 1 && may_gather_lanes(stage, compute.part);
+  if (!in_vectors) return LaneLoop::plain;
+  if (!is_contiguous_along_lane(nest, compute)) return LaneLoop::gathered;
+  const Range& lane = compute.box[static_cast<std::size_t>(compute.lane_axis)];
+  const bool short_row = lane.extent.is_constant() && lane.max_extent % lanes_of_floatv4 == 0 &&
+                         lane.max_extent <= register_block_vectors * lanes_of_floatv4;
+  return short_row && row_axis(compute) >= 0 ? LaneLoop::unrolled : LaneLoop::plain;
+}
+
+int row_axis(const Compute& compute) {
+  for (int axis = compute.lane_axis; axis-- > 0;) {
+    if (compute.box[static_cast<std::size_t>(axis)].max_extent > 1) return axis;
+  }
+  return -1;
 }
 
 bool may_run_along_lane(const Stage& stage, Compute::Part part) {
@@ -181,7 +228,7 @@ bool may_run_along_lane(const Stage& stage, Compute::Part part) {
 
 bool may_block_registers(const Stage& stage, Compute::Part part) {
   return stage.spatial > 0 &&
-         outer_product(stage, part, VarId(static_cast<std::size_t>(stage.spatial - 1))).has_value();
+         product_in_registers(stage, part, VarId(static_cast<std::size_t>(stage.spatial - 1))).has_value();
 }
 
 ElementType result_type(const Stage& stage, Compute::Part part) {

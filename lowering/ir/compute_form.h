@@ -15,12 +15,23 @@ LaneUse lane_use(const Access& access, VarId lane);
 /// Rows of a register block that go with so many lanes at most: fewer vectors leave registers for more rows.
 std::int64_t register_block_rows(std::int64_t most_lanes, std::int64_t lanes_of_vector);
 
+/// The same where it is known how many rows there are: these in blocks of nearly equal size.
+std::int64_t rows_of_block(std::int64_t count, std::int64_t most_lanes, std::int64_t lanes_of_vector);
+
+/// Vectors of a group of accumulators that `count` lanes are cut into, by nearly equal numbers: fewer rows leave
+/// registers for more vectors.
+std::int64_t vectors_of_group(std::int64_t count, std::int64_t rows, std::int64_t lanes_of_vector);
+
+/// The most vectors that go with so many rows.
+std::int64_t most_vectors_of_group(std::int64_t rows);
+
 /// Chooses form, lane axis and block axis of a Compute whose buffers and box are set.
 ///
 /// vector: the output's contiguous axis runs innermost. register_block: besides, the body is the product of two float32
 /// reads of which one moves along the lane axis by a constant stride and the other does not depend on it (outer-product
-/// form of a matmul or a convolution); vectors of a stride other than 1 are gathered. Otherwise scalar, as everything
-/// is on a target of one lane.
+/// form of a matmul or a convolution), vectors of a stride other than 1 being gathered, or both are contiguous along it
+/// (a depthwise convolution whose lanes are channels). Along the block axis one of them moves. Otherwise scalar, as
+/// everything is on a target of one lane.
 void choose_form(const LoopNest& nest, Compute& compute, const Target& target);
 
 /// Whether a Compute can run in the form that it has: choose_form may prefer another one.
@@ -35,8 +46,14 @@ bool is_contiguous_along_lane(const LoopNest& nest, const Compute& compute);
 /// or bounded by a number.
 bool may_gather_lanes(const Stage& stage, Compute::Part part);
 
-/// True if a Compute is emitted so: in the vector form, with vectors of floatv4.
-bool gathers_lanes(const LoopNest& nest, const Compute& compute, const Target& target);
+/// How the lanes of a Compute in the vector form are emitted. plain: as a loop that the compiler makes vectors of.
+/// gathered: in vectors of floatv4, of which some are gathered. unrolled: all vectors of a row of a few, one behind
+/// another, in the loop over the rows: a loop over two vectors would take longer to enter than to run.
+enum class LaneLoop : std::uint8_t { plain, gathered, unrolled };
+LaneLoop lane_loop(const LoopNest& nest, const Compute& compute, const Target& target);
+
+/// The innermost axis of several points around the lanes; -1 if there is none.
+int row_axis(const Compute& compute);
 
 /// Shorter loops along the lane axis are not vectorised: they fill no vector. Of one lane nothing is.
 std::int64_t shortest_vector_loop(const Target& target);

@@ -5,6 +5,8 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -101,14 +103,20 @@ class BlockedTogether {
   std::string why_;
 };
 
-/// The stage whose sum the lanes run along, and its read of the weights.
+/// A stage whose sum the lanes run along, and its read of the weights.
 struct Product {
   StageId stage;
   int weights = 0;
 };
 
-/// The read of a stage's product that moves along an axis, where the other one does not.
-std::optional<int> read_along(const Stage& stage, int axis) {
+/// Those of a group: one of which one factor moves along the lanes, and those of which both do, which follow it.
+struct Products {
+  Product first;
+  std::vector<Product> following;
+};
+
+/// The two reads of a float32 product under a sum.
+std::optional<std::pair<int, int>> factors_of(const Stage& stage) {
   if (stage.reduction != Reduction::sum) return std::nullopt;
   const auto* product = std::get_if<ScalarNode::Binary>(&stage.body->value);
   if (product == nullptr || product->op != BinaryOp::multiply || stage.body->type != ElementType::f32)
@@ -116,29 +124,91 @@ std::optional<int> read_along(const Stage& stage, int axis) {
   const auto* a = std::get_if<ScalarNode::Read>(&product->a->value);
   const auto* b = std::get_if<ScalarNode::Read>(&product->b->value);
   if (a == nullptr || b == nullptr) return std::nullopt;
-  const auto moves = [&](int read) {
-    return lane_use(stage.reads[static_cast<std::size_t>(read)], variable_of(axis)) != LaneUse::none;
-  };
-  if (moves(a->read) == moves(b->read)) return std::nullopt;
-  return moves(a->read) ? a->read : b->read;
+  return std::pair{a->read, b->read};
 }
 
-/// Why the sum of a stage cannot have its lanes innermost; empty where it can.
-std::string why_not_innermost(const StageList& list, const Product& product) {
-  const Stage& stage = list.stages[product.stage];
+bool moves(const Stage& stage, int read, int axis) {
+  return lane_use(stage.reads[static_cast<std::size_t>(read)], variable_of(axis)) != LaneUse::none;
+}
+
+/// The read of a stage's product that moves along an axis, where the other one does not.
+std::optional<int> read_along(const Stage& stage, int axis) {
+  const auto factors = factors_of(stage);
+  if (!factors) return std::nullopt;
+  const auto [a, b] = *factors;
+  if (moves(stage, a, axis) == moves(stage, b, axis)) return std::nullopt;
+  return moves(stage, a, axis) ? a : b;
+}
+
+/// Why the tensor that a stage reads are no weights that could be packed; empty where they could.
+std::string why_not_packed(const StageList& list, const Stage& stage, int read) {
+  const StageTensorId t = stage.reads[static_cast<std::size_t>(read)].tensor;
+  const StageTensor& weights = list.tensors[t];
+  if (weights.role != TensorRole::constant || !weights.strides.empty() || weights.packing) {
+    return fmt::format("{} is no constant that could be packed", weights.name);
+  }
+  for (const Stage& other : list.stages) {
+    const auto uses =
+        std::count_if(other.reads.begin(), other.reads.end(), [&](const Access& access) { return access.tensor == t; });
+    if (uses > (&other == &stage ? 1 : 0)) return fmt::format("{} is read in two places", weights.name);
+  }
+  return "";
+}
+
+bool is_product(const std::vector<Product>& products, StageId stage) {
+  return std::any_of(products.begin(), products.end(), [&](const Product& p) { return p.stage == stage; });
+}
+
+/// Why the sum of a stage cannot have its lanes innermost; empty where it can. Products that follow it read it so.
+std::string why_not_innermost(const StageList& list, StageId s, const std::vector<Product>& following) {
+  const Stage& stage = list.stages[s];
   const StageTensor& sum = list.tensors[stage.output];
-  const bool is_last = product.stage.index() + 1 == list.stages.size();
+  const bool is_last = s.index() + 1 == list.stages.size();
   if (sum.role == TensorRole::output) return is_last ? "" : fmt::format("{} is stored and read again", sum.name);
-  for (const Stage& reader : list.stages) {
-    if (reads(reader, stage.output) && reader.reduction != Reduction::none) {
+  for (const StageId r : list.stages.ids()) {
+    const Stage& reader = list.stages[r];
+    if (reads(reader, stage.output) && reader.reduction != Reduction::none && !is_product(following, r)) {
       return fmt::format("stage {} reduces {}", reader.name, sum.name);
     }
   }
   return "";
 }
 
-/// The one stage among those blocked together that sums products of packable weights; or why there is none.
-std::variant<Product, std::string> find_product(const StageList& list, const BlockedTogether& together) {
+/// Whether what a tensor holds is there with its lanes innermost, or may be: no input, which would have to be
+/// transposed.
+bool may_lie_innermost(const StageList& list, const BlockedTogether& together, StageTensorId tensor) {
+  if (list.tensors[tensor].role != TensorRole::intermediate) return false;
+  return std::any_of(together.axes().begin(), together.axes().end(), [&](const auto& of_stage) {
+    const Stage& writer = list.stages[of_stage.first];
+    if (writer.output != tensor) return false;
+    return writer.reduction == Reduction::none || read_along(writer, of_stage.second).has_value();
+  });
+}
+
+/// The product of a stage that can have its lanes innermost as those before it have: of the weights of a depthwise
+/// convolution and what the group has computed.
+std::optional<Product> following_product(const StageList& list, const BlockedTogether& together, StageId s,
+                                         const std::vector<Product>& following) {
+  const Stage& stage = list.stages[s];
+  const int axis = together.axes().at(s);
+  const auto factors = factors_of(stage);
+  if (!factors || axis + 1 == stage.spatial) return std::nullopt;
+  auto [values, weights] = *factors;
+  if (!moves(stage, values, axis) || !moves(stage, weights, axis)) return std::nullopt;
+  if (!why_not_packed(list, stage, weights).empty()) std::swap(values, weights);
+  if (!why_not_packed(list, stage, weights).empty()) return std::nullopt;
+  if (!may_lie_innermost(list, together, stage.reads[static_cast<std::size_t>(values)].tensor)) return std::nullopt;
+  if (!why_not_innermost(list, s, following).empty()) return std::nullopt;
+  return Product{s, weights};
+}
+
+/// The one stage among those blocked together that sums products of packable weights, and those that follow it; or why
+/// there is none.
+std::variant<Products, std::string> find_products(const StageList& list, const BlockedTogether& together) {
+  std::vector<Product> following;
+  for (auto s = together.axes().rbegin(); s != together.axes().rend(); ++s) {
+    if (const auto product = following_product(list, together, s->first, following)) following.push_back(*product);
+  }
   std::optional<Product> found;
   for (const auto& [s, axis] : together.axes()) {
     const Stage& stage = list.stages[s];
@@ -146,62 +216,70 @@ std::variant<Product, std::string> find_product(const StageList& list, const Blo
     if (!read) continue;
     if (found) return "two stages sum products along it";
     found = Product{s, *read};
-    const StageTensorId t = stage.reads[static_cast<std::size_t>(*read)].tensor;
-    const StageTensor& weights = list.tensors[t];
-    if (weights.role != TensorRole::constant || !weights.strides.empty() || weights.packing) {
-      return fmt::format("{} is no constant that could be packed", weights.name);
-    }
-    for (const Stage& other : list.stages) {
-      const auto uses = std::count_if(other.reads.begin(), other.reads.end(),
-                                      [&](const Access& access) { return access.tensor == t; });
-      if (uses > (&other == &stage ? 1 : 0)) return fmt::format("{} is read in two places", weights.name);
-    }
+    if (std::string why = why_not_packed(list, stage, *read); !why.empty()) return why;
     if (axis + 1 == stage.spatial) continue;
-    if (std::string why = why_not_innermost(list, *found); !why.empty()) return why;
+    if (std::string why = why_not_innermost(list, s, following); !why.empty()) return why;
   }
   if (!found) return "no stage sums products of weights along it";
-  return *found;
+  return Products{*found, std::move(following)};
 }
 
 /// Cuts the axes and dimensions that belong together into blocks.
 class LaneBlocker {
  public:
-  LaneBlocker(StageList list, const BlockedTogether& together, const Product& product, std::int64_t block,
+  LaneBlocker(StageList list, const BlockedTogether& together, const Products& products, std::int64_t block,
               std::string name)
-      : list_(std::move(list)), together_(together), product_(product), block_(block), name_(std::move(name)) {}
+      : list_(std::move(list)), together_(together), block_(block), name_(std::move(name)) {
+    put_innermost(products.first);
+    for (const Product& product : products.following) {
+      const Stage& stage = list_.stages[product.stage];
+      for (const Access& read : stage.reads) {
+        if (list_.tensors[read.tensor].role == TensorRole::intermediate) innermost_.insert(read.tensor);
+      }
+      put_innermost(product);
+    }
+  }
 
   StageList run() {
-    const Stage& sum = list_.stages[product_.stage];
-    const int axis = together_.axes().at(product_.stage);
-    const bool stored = list_.tensors[sum.output].role == TensorRole::output;
-    const bool moves = axis + 1 < sum.spatial;
-    weights_ = sum.reads[static_cast<std::size_t>(product_.weights)].tensor;
-    if (moves && !stored) innermost_ = sum.output;
-    const Stage original = sum;
+    std::optional<Stage> original;
+    if (stored_) original = list_.stages[*stored_];
     for (const auto& [s, of_stage] : together_.axes()) block_axis(s, of_stage);
     for (const auto& [t, dimension] : together_.dimensions()) block_dimension(t, static_cast<std::size_t>(dimension));
-    if (moves && stored) store_sum(original, axis);
+    if (original) store_sum(*stored_, *original);
     return std::move(list_);
   }
 
  private:
+  void put_innermost(const Product& product) {
+    const Stage& sum = list_.stages[product.stage];
+    weights_.insert(sum.reads[static_cast<std::size_t>(product.weights)].tensor);
+    sums_.insert(product.stage);
+    if (together_.axes().at(product.stage) + 1 == sum.spatial) return;
+    if (list_.tensors[sum.output].role == TensorRole::output) {
+      stored_ = product.stage;
+    } else {
+      innermost_.insert(sum.output);
+    }
+  }
+
   /// Puts blocks and lanes where a tensor has them, instead of its dimension.
   template <class Value>
   void block(std::vector<Value>& dimensions, StageTensorId t, const Value& blocks, const Value& lanes) const {
     const auto at = dimensions.begin() + together_.dimensions().at(t);
-    if (t == weights_) {
+    if (weights_.contains(t)) {
       dimensions.erase(at);
       dimensions.insert(dimensions.begin(), blocks);
       dimensions.push_back(lanes);
     } else {
       *at = blocks;
-      dimensions.insert(t == innermost_ ? dimensions.end() : at + 1, lanes);
+      dimensions.insert(innermost_.contains(t) ? dimensions.end() : at + 1, lanes);
     }
   }
 
   void block_axis(StageId s, int axis) {
     Stage& stage = list_.stages[s];
-    const int lanes = s == product_.stage ? stage.spatial : axis + 1;
+    const bool last = sums_.contains(s) || innermost_.contains(stage.output);
+    const int lanes = last ? stage.spatial : axis + 1;
     for (Access& read : stage.reads) {
       for (IndexExpr& e : read.index) e = renumbered(e, lanes);
       if (!together_.dimensions().contains(read.tensor)) continue;
@@ -237,7 +315,7 @@ class LaneBlocker {
     const Packing packing = packing_along(tensor.shape, d, block_);
     block(tensor.shape, t, tensor.shape[d] / block_, block_);
     if (!tensor.value) return;
-    if (t != weights_) {
+    if (!weights_.contains(t)) {
       tensor.value = tensor.value->reshaped(tensor.shape);
       return;
     }
@@ -246,8 +324,9 @@ class LaneBlocker {
   }
 
   /// The sum becomes an intermediate with its lanes innermost; a stage stores it as the graph has it.
-  void store_sum(const Stage& original, int axis) {
-    Stage& sum = list_.stages[product_.stage];
+  void store_sum(StageId product, const Stage& original) {
+    Stage& sum = list_.stages[product];
+    const int axis = together_.axes().at(product);
     const StageTensor& stored = list_.tensors[original.output];
     StageTensor inner;
     inner.name = stored.name + "_sum";
@@ -275,11 +354,12 @@ class LaneBlocker {
 
   StageList list_;
   const BlockedTogether& together_;
-  Product product_;
   std::int64_t block_;
-  std::string name_;                        ///< of the iterator
-  StageTensorId weights_;                   ///< its blocks are its first dimension, its lanes the last
-  std::optional<StageTensorId> innermost_;  ///< its lanes are its last dimension
+  std::string name_;                   ///< of the iterator
+  std::set<StageId> sums_;             ///< of products: their lanes are their last spatial axis
+  std::set<StageTensorId> weights_;    ///< their blocks are their first dimension, their lanes the last
+  std::set<StageTensorId> innermost_;  ///< their lanes are their last dimension
+  std::optional<StageId> stored_;      ///< the product of which the graph wants the sum itself
 };
 
 std::variant<StageList, std::string> block_one(StageList list, const std::string& name, std::int64_t block) {
@@ -293,9 +373,9 @@ std::variant<StageList, std::string> block_one(StageList list, const std::string
   }
   const BlockedTogether together(list, iterator.stage, iterator.axis);
   if (!together.why_not().empty()) return together.why_not();
-  const auto product = find_product(list, together);
-  if (const auto* why = std::get_if<std::string>(&product)) return *why;
-  return LaneBlocker(std::move(list), together, std::get<Product>(product), block, name).run();
+  const auto products = find_products(list, together);
+  if (const auto* why = std::get_if<std::string>(&products)) return *why;
+  return LaneBlocker(std::move(list), together, std::get<Products>(products), block, name).run();
 }
 
 }  // namespace
@@ -313,6 +393,24 @@ LaneBlocks possible_lane_blocks(const StageList& stages, const std::set<std::str
     }
   }
   return {};
+}
+
+LaneBlocks narrow_lane_blocks(const StageList& stages, const LaneBlocks& wide, const Target& target) {
+  if (wide.empty()) return {};
+  const auto& [name, block] = *wide.begin();
+  if (block <= target.cores.vector_lanes) return {};
+  std::int64_t blocks = 1;
+  std::int64_t others = 1;
+  for (const GroupIterator& iterator : group_iterators(stages)) {
+    if (!iterator.spatial) continue;
+    if (iterator.name == name) {
+      blocks = iterator.extent / block;
+    } else {
+      others *= iterator.extent;
+    }
+  }
+  if (blocks >= target.cores.count || others >= target.cores.count) return {};
+  return {{name, target.cores.vector_lanes}};
 }
 
 std::variant<StageList, Decision> block_lanes(StageList stages, const LaneBlocks& blocks) {

@@ -91,6 +91,9 @@ std::vector<StageForm> forms_to_plan(const Planner& planner, StageList stages, c
   if (!fixed.lanes && chooses) {
     const LaneBlocks possible = possible_lane_blocks(stages, named, target);
     if (!possible.empty()) lanes.push_back(possible);
+    if (LaneBlocks narrow = narrow_lane_blocks(stages, possible, target); !narrow.empty()) {
+      lanes.push_back(std::move(narrow));
+    }
     if (!possible.empty() && names_block(named, possible.begin()->first)) lanes.erase(lanes.begin());
   }
   std::vector<StageForm> forms;

@@ -85,8 +85,8 @@ ComputeCost compute_cost(const LoopNest& nest, const Compute& compute, const Com
   cost.stage = stage.name;
   cost.part = compute.part;
   cost.form = compute.form;
-  const bool gathers =
-      target.cores.pipelines && (compute.form == ComputeForm::register_block || gathers_lanes(nest, compute, target));
+  const bool gathers = target.cores.pipelines && (compute.form == ComputeForm::register_block ||
+                                                  lane_loop(nest, compute, target) == LaneLoop::gathered);
   cost.vectors = gathers || (compute.form != ComputeForm::scalar && is_contiguous_along_lane(nest, compute));
   cost.points_of_busiest = totals.points_of_busiest;
   cost.operations = operations_of(stage, compute.part);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -11,6 +12,7 @@
 #include "core/tensor.h"
 #include "lowering/ir/compute_form.h"
 #include "lowering/time/counts.h"
+#include "lowering/time/instructions.h"
 
 namespace stowage {
 namespace {
@@ -22,94 +24,6 @@ constexpr double entry_instructions = 4;
 // The two halves of a vector that lies across two of the LDM, and putting them together.
 constexpr double unaligned_loads = 2;
 constexpr double unaligned_arithmetic = 1;
-// There is no vector maximum: a comparison and a selection.
-constexpr double comparison_and_selection = 2;
-
-/// Whether a function of the C library, or what is made of several, computes it.
-bool is_function(UnaryOp op) {
-  switch (op) {
-    case UnaryOp::exp:
-    case UnaryOp::log:
-    case UnaryOp::erf:
-    case UnaryOp::tanh:
-    case UnaryOp::sin:
-    case UnaryOp::cos: return true;
-    case UnaryOp::negate:
-    case UnaryOp::sqrt:
-    case UnaryOp::floor:
-    case UnaryOp::ceil:
-    case UnaryOp::abs:
-    case UnaryOp::logical_not:
-    case UnaryOp::round: return false;
-  }
-  fail_check("unknown unary operator");
-}
-
-bool is_product(const ScalarExpr& e) {
-  const auto* binary = std::get_if<ScalarNode::Binary>(&e->value);
-  return binary != nullptr && binary->op == BinaryOp::multiply && is_float(e->type);
-}
-
-/// Arithmetic instructions of an expression, and how many divisions and functions are among its operations.
-struct Operations {
-  double instructions = 0;
-  double divisions = 0;
-  double functions = 0;
-};
-
-void add(Operations& sum, const ScalarNode::Binary& binary) {
-  switch (binary.op) {
-    case BinaryOp::divide: sum.divisions += 1; return;
-    case BinaryOp::power: sum.functions += 2; return;  // a logarithm and an exponential
-    case BinaryOp::minimum:
-    case BinaryOp::maximum: sum.instructions += comparison_and_selection; return;
-    case BinaryOp::add:
-    case BinaryOp::subtract:
-      // Of two products one is fused.
-      sum.instructions += is_product(binary.a) || is_product(binary.b) ? 0 : 1;
-      return;
-    case BinaryOp::multiply:
-    case BinaryOp::less:
-    case BinaryOp::less_equal:
-    case BinaryOp::equal:
-    case BinaryOp::logical_and:
-    case BinaryOp::logical_or: sum.instructions += 1; return;
-  }
-  fail_check("unknown binary operator");
-}
-
-Operations operations_in(const ScalarExpr& e) {
-  Operations sum;
-  visit_nodes(e, [&](const ScalarNode& node) {
-    if (const auto* binary = std::get_if<ScalarNode::Binary>(&node.value)) add(sum, *binary);
-    if (const auto* unary = std::get_if<ScalarNode::Unary>(&node.value)) {
-      if (is_function(unary->op)) {
-        sum.functions += 1;
-      } else if (unary->op == UnaryOp::sqrt) {
-        sum.divisions += 1;
-      } else {
-        sum.instructions += 1;
-      }
-    }
-    const bool one = std::holds_alternative<ScalarNode::Select>(node.value) ||
-                     std::holds_alternative<ScalarNode::Cast>(node.value) ||
-                     std::holds_alternative<ScalarNode::Index>(node.value);
-    sum.instructions += one ? 1 : 0;
-  });
-  return sum;
-}
-
-/// What combining a value with the accumulator takes.
-double combining_instructions(Reduction reduction, const ScalarExpr& body) {
-  switch (reduction) {
-    case Reduction::sum: return is_product(body) ? 0 : 1;
-    case Reduction::product: return 1;
-    case Reduction::maximum:
-    case Reduction::minimum: return comparison_and_selection;
-    case Reduction::none: return 0;
-  }
-  fail_check("unknown reduction");
-}
 
 std::int64_t product_of(std::span<const std::int64_t> extents) {
   return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
@@ -117,14 +31,15 @@ std::int64_t product_of(std::span<const std::int64_t> extents) {
 
 /// Vectors of each group of accumulators that a row of `count` lanes is cut into, where that is the row's full length.
 /// The last vector of a group may overlap its neighbour.
-std::vector<std::int64_t> groups_of_full_row(std::int64_t count, std::int64_t lanes) {
-  const std::int64_t group = register_block_vectors * lanes;
+std::vector<std::int64_t> groups_of_full_row(std::int64_t count, std::int64_t rows, std::int64_t lanes) {
+  const std::int64_t vectors = vectors_of_group(count, rows, lanes);
+  const std::int64_t group = vectors * lanes;
   std::int64_t whole = count / group;
   if (count % group > 0 && count % group < lanes && whole > 0) --whole;
-  std::vector<std::int64_t> groups(static_cast<std::size_t>(whole), register_block_vectors);
+  std::vector<std::int64_t> groups(static_cast<std::size_t>(whole), vectors);
   std::int64_t left = count - whole * group;
-  if (left > group) {
-    groups.push_back(register_block_vectors - 1);
+  if (left > group && vectors > 1) {
+    groups.push_back(vectors - 1);
     left -= group - lanes;
   }
   if (left > 0) groups.push_back((left + lanes - 1) / lanes);
@@ -196,6 +111,24 @@ TripWork gathered_trip(const Stage& stage, Compute::Part part, const Pipelines& 
   return trip;
 }
 
+/// A trip of the loop around lanes that are unrolled to so many vectors: what does not move along it is loaded before.
+TripWork unrolled_trip(const Stage& stage, Compute::Part part, const Pipelines& pipelines,
+                       std::span<const LoopOperand> operands, std::int64_t lanes, std::int64_t vectors,
+                       bool output_aligned) {
+  std::vector<LoopOperand> moving;
+  for (const LoopOperand& operand : operands) {
+    if (operand.by_row) moving.push_back(operand);
+  }
+  TripWork trip = gathered_trip(stage, part, pipelines, moving, lanes, output_aligned);
+  const auto times = static_cast<double>(vectors);
+  trip.arithmetic *= times;
+  trip.memory = (trip.memory - 1) * times + 1;  // one branch
+  trip.either = (trip.either - 1) * times + 1;
+  trip.alone *= times;
+  for (const LoopOperand& operand : moving) trip.memory += operand.lane == LaneUse::none ? 1 : 0;
+  return trip;
+}
+
 /// A trip of a register block of so many rows and vectors of `lanes`; no vectors: of single lanes.
 TripWork block_trip(const Pipelines& pipelines, std::span<const LoopOperand> operands, std::int64_t rows,
                     std::int64_t vectors, std::int64_t lanes) {
@@ -249,7 +182,7 @@ InnerLoop::InnerLoop(const LoopNest& nest, const Compute& compute, const Target&
       expression_(compute.part == Compute::Part::finish ? stage_.finish : stage_.body),
       pipelines_(*target.cores.pipelines),
       lanes_(target.cores.vector_lanes),
-      gathers_(gathers_lanes(nest, compute, target)) {
+      lane_loop_(lane_loop(nest, compute, target)) {
   for (const int read : reads_in(expression_)) operands_.push_back(operand_of(read));
   if (compute_.lane_axis < 0) return;
   std::vector<IndexExpr> index;
@@ -263,6 +196,7 @@ LoopOperand InnerLoop::operand_of(int read) const {
   operand.by_block = compute_.block_axis >= 0 && moves_along(access, compute_.block_axis);
   operand.inner = compute_.box.empty() || moves_along(access, static_cast<int>(innermost_axis(0)));
   if (compute_.lane_axis < 0) return operand;
+  if (const int row = row_axis(compute_); row >= 0) operand.by_row = moves_along(access, row);
   operand.lane = lane_use(access, VarId(static_cast<std::size_t>(compute_.lane_axis)));
   const auto& use = compute_.read_buffers[static_cast<std::size_t>(read)];
   operand.aligned = operand.lane == LaneUse::contiguous && use.has_value() && is_aligned(*use, access.index);
@@ -344,6 +278,21 @@ double InnerLoop::gathered_cycles(std::span<const std::int64_t> extents) const {
   return rows * (in_vectors * vector + single * one + of_row + entry_cycles());
 }
 
+/// All vectors of a row in a trip of the loop over the rows.
+double InnerLoop::unrolled_cycles(std::span<const std::int64_t> extents) const {
+  const std::int64_t vectors = extents[static_cast<std::size_t>(compute_.lane_axis)] / lanes_;
+  const double trips = static_cast<double>(product_of(extents)) / static_cast<double>(vectors * lanes_);
+  const double entries = trips / static_cast<double>(extents[static_cast<std::size_t>(row_axis(compute_))]);
+  double before = entry_cycles();
+  for (const LoopOperand& operand : operands_) {
+    if (operand.by_row) continue;
+    const double loads = operand.lane == LaneUse::none ? 1 : static_cast<double>(vectors);
+    before += loads * (operand.lane == LaneUse::none || operand.aligned ? 1 : unaligned_loads);
+  }
+  const TripWork trip = unrolled_trip(stage_, compute_.part, pipelines_, operands_, lanes_, vectors, output_aligned_);
+  return trips * trip.cycles() + entries * before;
+}
+
 /// One group of accumulators: loaded, summed over all reductions, stored. No vectors: one lane in plain floats.
 double InnerLoop::group_cycles(std::span<const std::int64_t> extents, std::int64_t rows, std::int64_t vectors) const {
   const auto columns = static_cast<double>(std::max<std::int64_t>(1, vectors));
@@ -363,29 +312,31 @@ double InnerLoop::group_cycles(std::span<const std::int64_t> extents, std::int64
 double InnerLoop::block_cycles(std::span<const std::int64_t> extents) const {
   const auto lane = static_cast<std::size_t>(compute_.lane_axis);
   const std::int64_t count = extents[lane];
-  std::vector<std::int64_t> groups;  // vectors of each; 0: a single lane
-  if (count == compute_.box[lane].max_extent) {
-    groups = groups_of_full_row(count, lanes_);
-  } else {
-    groups.assign(static_cast<std::size_t>(count / (register_block_vectors * lanes_)), register_block_vectors);
+  const std::int64_t most = compute_.box[lane].max_extent;
+  const auto groups_with = [&](std::int64_t rows) {  // vectors of each; 0: a single lane
+    if (count == most) return groups_of_full_row(count, rows, lanes_);
+    std::vector<std::int64_t> groups(static_cast<std::size_t>(count / (register_block_vectors * lanes_)),
+                                     register_block_vectors);
     const std::int64_t left = count % (register_block_vectors * lanes_);
     groups.insert(groups.end(), static_cast<std::size_t>(left / lanes_), 1);
     groups.insert(groups.end(), static_cast<std::size_t>(left % lanes_), 0);
-  }
+    return groups;
+  };
   std::int64_t blocked = 1;
-  std::vector<std::int64_t> blocks{1};  // rows of each
+  std::map<std::int64_t, std::int64_t> blocks{{1, 1}};  // how many of so many rows
   if (compute_.block_axis >= 0) {
     const auto axis = static_cast<std::size_t>(compute_.block_axis);
     blocked = extents[axis];
-    const std::int64_t rows = register_block_rows(compute_.box[lane].max_extent, lanes_);
-    blocks.assign(static_cast<std::size_t>(blocked / rows), rows);
-    const std::int64_t left = blocked % rows;
-    if (compute_.box[axis].extent.is_constant() && left > 0) blocks.push_back(left);
-    if (!compute_.box[axis].extent.is_constant()) blocks.insert(blocks.end(), static_cast<std::size_t>(left), 1);
+    const bool constant = compute_.box[axis].extent.is_constant();
+    const std::int64_t rows = constant ? rows_of_block(blocked, most, lanes_) : register_block_rows(most, lanes_);
+    blocks = {{rows, blocked / rows}};
+    if (const std::int64_t left = blocked % rows; left > 0) blocks[constant ? left : 1] += constant ? 1 : left;
   }
   double cycles = 0;
-  for (const std::int64_t rows : blocks) {
-    for (const std::int64_t vectors : groups) cycles += group_cycles(extents, rows, vectors);
+  for (const auto& [rows, times] : blocks) {
+    double of_block = 0;
+    for (const std::int64_t vectors : groups_with(rows)) of_block += group_cycles(extents, rows, vectors);
+    cycles += static_cast<double>(times) * of_block;
   }
   const auto spatial = extents.first(static_cast<std::size_t>(stage_.spatial));
   return cycles * static_cast<double>(product_of(spatial) / count / blocked);
@@ -395,7 +346,9 @@ double InnerLoop::cycles(std::span<const std::int64_t> extents) const {
   if (product_of(extents) <= 0) return 0;
   switch (compute_.form) {
     case ComputeForm::scalar: return scalar_cycles(extents);
-    case ComputeForm::vector: return gathers_ ? gathered_cycles(extents) : vector_cycles(extents);
+    case ComputeForm::vector:
+      if (lane_loop_ == LaneLoop::unrolled) return unrolled_cycles(extents);
+      return lane_loop_ == LaneLoop::gathered ? gathered_cycles(extents) : vector_cycles(extents);
     case ComputeForm::register_block: return block_cycles(extents);
   }
   fail_check("unknown compute form");
@@ -433,12 +386,22 @@ double least_cycles_of_point(const Stage& stage, Compute::Part part, const Targe
     const std::int64_t width = contiguous ? lanes : 1;
     const double trip = vector_trip(stage, part, pipelines, operands, width).cycles();
     least = std::min(least, trip / static_cast<double>(width));
+    if (contiguous && may_gather_lanes(stage, part)) {
+      for (int axis = 0; axis + 1 < stage.spatial; ++axis) {
+        for (std::size_t r = 0; r < operands.size(); ++r) operands[r].by_row = moves_along(*accesses[r], axis);
+        const TripWork row = unrolled_trip(stage, part, pipelines, operands, lanes, register_block_vectors, true);
+        least = std::min(least, row.cycles() / static_cast<double>(register_block_vectors * lanes));
+      }
+    }
     if (contiguous || !may_gather_lanes(stage, part)) return least;
     const double gathered = gathered_trip(stage, part, pipelines, operands, lanes, true).cycles();
     return std::min(least, gathered / static_cast<double>(lanes));
   }
-  for (std::int64_t vectors = 1; vectors <= register_block_vectors; ++vectors) {
-    for (std::int64_t rows = 1; rows <= register_block_rows(vectors * lanes, lanes); ++rows) {
+  const bool one_serves_lanes =
+      std::any_of(operands.begin(), operands.end(), [](const LoopOperand& operand) { return operand.by_block; });
+  if (!one_serves_lanes) operands.front().by_block = true;
+  for (std::int64_t rows = 1; rows <= register_block_sums; ++rows) {
+    for (std::int64_t vectors = 1; vectors * rows <= register_block_sums; ++vectors) {
       const double trip = block_trip(pipelines, operands, rows, vectors, lanes).cycles();
       least = std::min(least, trip / static_cast<double>(rows * vectors * lanes));
     }

@@ -35,6 +35,7 @@ struct LoopOperand {
   bool by_block = false;         ///< moves along the block axis
   bool aligned = false;          ///< contiguous along the lanes, and every vector begins at a multiple of its size
   bool inner = true;             ///< moves along the innermost loop of the scalar form
+  bool by_row = true;            ///< moves along the loop around the lanes
 };
 
 class InnerLoop {
@@ -51,6 +52,7 @@ class InnerLoop {
   [[nodiscard]] double scalar_cycles(std::span<const std::int64_t> extents) const;
   [[nodiscard]] double vector_cycles(std::span<const std::int64_t> extents) const;
   [[nodiscard]] double gathered_cycles(std::span<const std::int64_t> extents) const;
+  [[nodiscard]] double unrolled_cycles(std::span<const std::int64_t> extents) const;
   [[nodiscard]] double block_cycles(std::span<const std::int64_t> extents) const;
   [[nodiscard]] double group_cycles(std::span<const std::int64_t> extents, std::int64_t rows,
                                     std::int64_t vectors) const;
@@ -68,7 +70,7 @@ class InnerLoop {
   std::int64_t lanes_;
   std::vector<LoopOperand> operands_;  ///< of the reads, each once
   bool output_aligned_ = false;
-  bool gathers_ = false;  ///< in the vector form
+  LaneLoop lane_loop_ = LaneLoop::plain;  ///< in the vector form
 };
 
 /// No loop of a part of a stage takes fewer cycles a point on a target that has pipelines, whatever its tile: in none

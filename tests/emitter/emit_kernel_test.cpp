@@ -92,6 +92,11 @@ TEST_CASE("register blocks of any height and width give the right numbers") {
                                             {8, 20, 1},
                                             {9, 33, 1},
                                             {4, 56, 1},
+                                            {1, 49, 1},
+                                            {1, 97, 1},
+                                            {2, 49, 1},
+                                            {3, 60, 1},
+                                            {5, 65, 1},
                                             {11, 13, 2},
                                             {4, 16, 2},
                                             {3, 18, 3}}) {
@@ -311,6 +316,53 @@ TEST_CASE("a map that reads along a strided axis gathers vectors, and NaN passes
   for (std::size_t i = 0; i < with_special.size(); i += 5) with_special[i] = special[i / 5 % special.size()];
   inputs[0] = Tensor::of_floats(inputs[0].shape(), with_special);
   fixtures::check_program(program, inputs, {evaluate(stages, inputs)[StageTensorId(3)]});
+}
+
+TEST_CASE(
+    "channels innermost: a depthwise convolution is summed in register blocks, a map unrolled over its channels") {
+  const int cores = GENERATE(1, 64);
+  StageList stages;
+  stages.tensors = {{"T", f32, {2, 7, 9, 8}, TensorRole::input, {}, {}},
+                    {"B", f32, {2, 8}, TensorRole::input, {}, {}},
+                    {"W", f32, {2, 3, 3, 8}, TensorRole::input, {}, {}},
+                    {"M", f32, {2, 7, 9, 8}, TensorRole::intermediate, {}, {}},
+                    {"Y", f32, {2, 7, 9, 8}, TensorRole::output, {}, {}}};
+  const IndexExpr c = VarId(std::size_t{0});
+  const IndexExpr y = VarId(std::size_t{1});
+  const IndexExpr x = VarId(std::size_t{2});
+  const IndexExpr lane = VarId(std::size_t{3});
+  const IndexExpr ry = VarId(std::size_t{4});
+  const IndexExpr rx = VarId(std::size_t{5});
+  Stage bound;
+  bound.name = "bound";
+  bound.output = StageTensorId(3);
+  bound.axes = {{"c", 2}, {"y", 7}, {"x", 9}, {"lane", 8}};
+  bound.spatial = 4;
+  bound.reads = {{StageTensorId(0), {c, y, x, lane}, {}}, {StageTensorId(1), {c, lane}, {}}};
+  const ScalarExpr sum = scalar_read(f32, 0) + scalar_read(f32, 1);
+  bound.body = min(max(sum, scalar_constant(f32, -0.5)), scalar_constant(f32, 0.75));
+  Stage depthwise = bound;
+  depthwise.name = "depthwise";
+  depthwise.output = StageTensorId(4);
+  depthwise.axes.push_back({"ry", 3});
+  depthwise.axes.push_back({"rx", 3});
+  depthwise.reduction = Reduction::sum;
+  depthwise.reads = {{StageTensorId(3), {c, y + ry - 1, x + rx - 1, lane}, 0.0},
+                     {StageTensorId(2), {c, ry, rx, lane}, {}}};
+  depthwise.body = scalar_read(f32, 0) * scalar_read(f32, 1);
+  stages.stages = {bound, depthwise};
+  Target target = sw26010();
+  target.cores.count = cores;
+  const Program program = fixtures::program_of("depthwise", stages, target);
+  const EmittedProgram emitted = emit_athread(program);
+  if (cores == 1) {
+    const std::string& text = file_named(emitted, emitted.kernel_of_step[0] + ".s.c").text;
+    const auto golden = test::source_folder() / "tests/emitter/golden/depthwise.s.c";
+    if (std::getenv("STOWAGE_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << text;
+    CHECK(text == fixtures::read_text(golden));
+  }
+  const std::vector<Tensor> inputs = fixtures::random_inputs(program, 11);
+  fixtures::check_program(program, inputs, {evaluate(stages, inputs)[StageTensorId(4)]});
 }
 
 TEST_CASE("the start of a sum is set in vectors, and by elements behind the last of them") {

@@ -145,8 +145,8 @@ TEST_CASE("slots in C: arrays of boxes, a reply word for every one, and waits by
                            "  volatile unsigned reply_para, reply_A[2], reply_B[2], reply_C[2];\n",
                            "          ldm->reply_B[(xo + yo + ko + 1) % 2] = 0;\n",
                            "        dma_wait(&ldm->reply_B[(xo + yo + ko) % 2], 1);\n",
-                           "simd_load(b0_, &ldm->t_B_ldm[(xo + yo + ko) % 2][ki][yi]);\n",
-                           "simd_load(acc00, &ldm->t_C_ldm[(xo + yo) % 2][0][yi]);\n",
+                           "simd_load(b0_, &ldm->t_B_ldm[(xo + yo + ko) % 2][ki][0]);\n",
+                           "simd_load(acc00, &ldm->t_C_ldm[(xo + yo) % 2][0][0]);\n",
                            "      if (3 * xo + yo - 1 > 0) {\n        dma_wait(&ldm->reply_C[(xo + yo) % 2], 1);\n",
                            "  dma_wait(&ldm->reply_C[0], 1);\n  dma_wait(&ldm->reply_C[1], 1);\n}\n"}) {
     INFO(line);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "fixtures.h"
+#include "lowering/ir/rewrite.h"
 #include "lowering/time/cost_table.h"
 #include "lowering/time/inner_loop.h"
 #include "parsed_nest.h"
@@ -64,14 +65,92 @@ TEST_CASE("a register block of four rows by four vectors is bound by its multipl
   // stored that were loaded before.
   const double group = 64 * 16 + 2 + 2 * 16 + 11;
   CHECK(cycles_of(product(4, 128, 64, ComputeForm::register_block)) == 8 * group);
-  // One row: the multiply-adds of a trip wait for those of the one before.
-  CHECK(cycles_of(product(1, 128, 64, ComputeForm::register_block)) == 8 * (64 * 7 + 2 + 2 * 4 + 11));
-  // Seven rows are four and three; 20 columns a group of four vectors and one of one.
   const auto of_group = [](double rows, double vectors, double trip) {
     return 64 * trip + 2 + 2 * rows * vectors + 11;
   };
+  // One row leaves registers for more vectors: of 32 two groups of 11 and one of 10. Each vector and the element of A
+  // are loaded, and there are three addresses and the counter.
+  CHECK(cycles_of(product(1, 128, 64, ComputeForm::register_block)) ==
+        2 * of_group(1, 11, (11.0 + 13 + 3) / 2) + of_group(1, 10, (10.0 + 12 + 3) / 2));
+  // Two and three rows need no more loads than a pipeline has room for.
+  CHECK(cycles_of(product(2, 64, 64, ComputeForm::register_block)) == 2 * of_group(2, 8, 16));
+  CHECK(cycles_of(product(3, 60, 64, ComputeForm::register_block)) == 3 * of_group(3, 5, 15));
+  // Seven rows are four and three; 20 columns beside four rows three vectors and two, beside three rows all five.
   CHECK(cycles_of(product(7, 20, 64, ComputeForm::register_block)) ==
-        of_group(4, 4, 16) + of_group(4, 1, 7) + of_group(3, 4, 12) + of_group(3, 1, 7));
+        of_group(4, 3, 12) + of_group(4, 2, 9) + of_group(3, 5, 15));
+  // Nine rows of two vectors are five and four, not eight and one that would wait for itself.
+  CHECK(cycles_of(product(9, 8, 64, ComputeForm::register_block)) == of_group(5, 2, 10.5) + of_group(4, 2, 9));
+}
+
+TEST_CASE("a sum of products that both run along the lanes is a register block") {
+  // A depthwise convolution whose lanes are channels: the weights serve all pixels of a block.
+  LoopNest nest = parsed(R"(nest depthwise {
+  input T f32[1,10,8]
+  input W f32[1,3,8]
+  output Y f32[1,8,8]
+  stage depthwise {
+    Y[c < 1, x < 8, l < 8] = sum over r < 3 of (#0 * #1)
+    #0 = T[c, x + r, l]
+    #1 = W[c, r, l]
+  }
+  memory T = T strides [80, 8, 1]
+  memory W = W strides [24, 8, 1]
+  memory Y = Y strides [64, 8, 1] written
+  ldm 16384 bytes
+  buffer TT f32[1,10,8] at 0, 320 bytes = T[0, 0, 0]
+  buffer WW f32[1,3,8] at 320, 96 bytes = W[0, 0, 0]
+  buffer YY f32[1,8,8] at 448, 256 bytes = Y[0, 0, 0]
+  body {
+    0  compute update YY = depthwise(TT, WW) over c=0:1, x=0:8, l=0:8, r=0:3
+  }
+}
+)");
+  const Target target = target_with_pipelines();
+  nest.body = edited<Compute>(nest.body, [&](const Stmt&, Compute& compute) {
+    choose_form(nest, compute, target);
+    CHECK(compute.form == ComputeForm::register_block);
+    CHECK(compute.block_axis == 1);
+    CHECK(may_have_form(nest, compute, target));
+    Compute other = compute;
+    other.block_axis = 0;  // along which both move
+    CHECK_FALSE(may_have_form(nest, other, target));
+    return true;
+  });
+  // A trip: 8 pixels by 2 vectors, each loaded; 2 vectors of weights and the branch.
+  CHECK(cycles_of(nest) == 3 * std::max({16.0, 16.0 + 2 + 1, (16.0 + 19 + 3) / 2}) + 2 + 2 * 16 + 11);
+}
+
+TEST_CASE("a map over few lanes is one trip for all of a row's vectors") {
+  const auto nest_of = [](std::int64_t rows, const std::string& last) {
+    return parsed(fmt::format(R"(nest bias {{
+  input T f32[{0},8]
+  input B f32[8]
+  output Y f32[{0},8]
+  stage bias {{
+    Y[x < {0}, l < 8] = {1}((#0 + #1), 0.0)
+    #0 = T[x, l]
+    #1 = B[l]
+  }}
+  memory T = T strides [8, 1]
+  memory B = B strides [1]
+  memory Y = Y strides [8, 1] written
+  ldm 16384 bytes
+  buffer TT f32[{0},8] at 0, {2} bytes = T[0, 0]
+  buffer BB f32[8] at 4096, 32 bytes = B[0]
+  buffer YY f32[{0},8] at 4128, {2} bytes = Y[0, 0]
+  body {{
+    0  compute map YY = bias(TT, BB) over x=0:{0}, l=0:8 as vector lane l
+  }}
+}}
+)",
+                              rows, last, rows * 32));
+  };
+  // Two additions, comparisons and selections; two vectors of T, two results and the branch. Those of B come before.
+  const double trip = std::max({6.0, 5.0, (6.0 + 5 + 5) / 2});
+  CHECK(cycles_of(nest_of(14, "max")) == 14 * trip + 2 + 13);
+  // One row, and what has no vectors: a loop over the lanes.
+  CHECK(cycles_of(nest_of(1, "max")) == 2 * std::max({3.0, 4.0, (3.0 + 4 + 4) / 2}) + 13);
+  CHECK(cycles_of(nest_of(14, "pow")) > 14 * 2 * trip);
 }
 
 TEST_CASE("columns that begin between two vectors cost two loads each") {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/target.h"
 #include "lowering/model/lane_blocks.h"
 #include "lowering/model/stage_form.h"
 #include "lowering/program/plan_group.h"
@@ -80,6 +81,40 @@ StageList product() {
 )");
 }
 
+/// A 1x1 convolution, a bound, a 3x3 depthwise convolution of stride 2, and a bound where the sum is not stored itself.
+StageList depthwise(bool bounded) {
+  const std::string sum = bounded ? "intermediate D f32[1,16,4,10]" : "output D f32[1,16,4,10]";
+  std::string lines = fmt::format(R"(  input X f32[1,6,9,21]
+  input W f32[16,6,1,1]
+  input B f32[16,1,3,3]
+  intermediate C f32[1,16,9,21]
+  intermediate M f32[1,16,9,21]
+  {}
+  output Y f32[1,16,4,10]
+  stage conv {{
+    C[n < 1, ff < 16, yy < 9, xx < 21] = sum over rc < 6 of (#0 * #1)
+    #0 = X[n, rc, yy, xx]
+    #1 = W[ff, rc, 0, 0]
+  }}
+  stage bound {{
+    M[n < 1, ff < 16, yy < 9, xx < 21] = max(#0, 0.0)
+    #0 = C[n, ff, yy, xx]
+  }}
+  stage depthwise {{
+    D[n < 1, ff < 16, y < 4, x < 10] = sum over ry < 3, rx < 3 of (#0 * #1)
+    #0 = M[n, ff, 2*y + ry - 1, 2*x + rx - 1] else 0
+    #1 = B[ff, 0, ry, rx]
+  }}
+)",
+                                  sum);
+  if (bounded) {
+    lines += "  stage last {\n    Y[n < 1, ff < 16, y < 4, x < 10] = max(#0, 0.0)\n    #0 = D[n, ff, y, x]\n  }\n";
+  } else {
+    lines.erase(lines.find("  output Y"), std::string("  output Y f32[1,16,4,10]\n").size());
+  }
+  return stages_of(lines);
+}
+
 Target machine(int lanes = 4) {
   Target target;
   target.cores.count = 4;
@@ -139,6 +174,30 @@ conv_store: Y[n<2, ff_block<1, ff_lane<8, yy<6, xx<10] = Y_sum[n, ff_block, yy, 
   // What is in blocks already stays as it is.
   const StageList blocked = std::get<StageList>(block_lanes(convolution(), {{"ff", 8}}));
   CHECK(text_in_blocks(blocked, {{"ff", 8}}) == text);
+}
+
+TEST_CASE("a depthwise convolution of what has its channels innermost has them so too", "[lanes]") {
+  const std::string text = R"(input X f32[1,6,9,21]
+constant W f32[2,6,1,1,8] packed [1, 16, 6] by 8
+constant B f32[2,1,3,3,8] packed [1, 16, 9] by 8
+intermediate C f32[1,2,9,21,8]
+intermediate M f32[1,2,9,21,8]
+)";
+  const std::string stages =
+      R"(conv: C[n<1, ff_block<2, yy<9, xx<21, ff_lane<8] = sum_{rc<6} (X[n, rc, yy, xx] * W[ff_block, rc, 0, 0, ff_lane])
+bound: M[n<1, ff_block<2, yy<9, xx<21, ff_lane<8] = max(C[n, ff_block, yy, xx, ff_lane], 0.0)
+)";
+  const std::string sum =
+      "sum_{ry<3, rx<3} (M[n, ff_block, 2*y + ry - 1, 2*x + rx - 1, ff_lane else 0] * B[ff_block, 0, ry, rx, "
+      "ff_lane])\n";
+  CHECK(text_in_blocks(depthwise(true), {{"ff", 8}}) ==
+        text + "intermediate D f32[1,2,4,10,8]\noutput Y f32[1,2,8,4,10]\n" + stages +
+            "depthwise: D[n<1, ff_block<2, y<4, x<10, ff_lane<8] = " + sum +
+            "last: Y[n<1, ff_block<2, ff_lane<8, y<4, x<10] = max(D[n, ff_block, y, x, ff_lane], 0.0)\n");
+  CHECK(text_in_blocks(depthwise(false), {{"ff", 8}}) ==
+        text + "output D f32[1,2,8,4,10]\nintermediate D_sum f32[1,2,4,10,8]\n" + stages +
+            "depthwise: D_sum[n<1, ff_block<2, y<4, x<10, ff_lane<8] = " + sum +
+            "depthwise_store: D[n<1, ff_block<2, ff_lane<8, y<4, x<10] = D_sum[n, ff_block, y, x, ff_lane]\n");
 }
 
 TEST_CASE("columns of a product need no stage to store them, and their weights are packed", "[lanes]") {
@@ -205,6 +264,44 @@ TEST_CASE("a planner that chooses forms takes lanes in blocks where that is chea
   Schedule block_named;
   block_named.buffer["ff_lane"] = 8;
   CHECK(plan_of(convolution(), block_named, SearchedPlanner()).schedule.lanes == LaneBlocks{{"ff", 8}});
+  // Of a depthwise convolution behind another one a stride has vectors along the channels only.
+  const Plan chain = plan_of(depthwise(true), {}, SearchedPlanner());
+  CHECK(chain.schedule.lanes == LaneBlocks{{"ff", 8}});
+  CHECK(chain.time.cycles < plan_of(depthwise(true), apart, SearchedPlanner()).time.cycles);
+}
+
+TEST_CASE("where cores are many and pixels few, blocks of one vector are tried and may be cheaper", "[lanes]") {
+  Target target = machine();
+  CHECK(narrow_lane_blocks(product(), {{"y", 8}}, target).empty());  // 5 rows for 4 cores
+  target.cores.count = 6;
+  CHECK(narrow_lane_blocks(product(), {{"y", 8}}, target) == LaneBlocks{{"y", 4}});
+  CHECK(narrow_lane_blocks(product(), {{"y", 4}}, target).empty());
+  CHECK(narrow_lane_blocks(product(), {}, target).empty());
+  target.cores.count = 3;  // a block for each
+  CHECK(narrow_lane_blocks(product(), {{"y", 8}}, target).empty());
+  // Of 20 blocks of 8 channels no more than 20 cores would have one.
+  const StageList stages = stages_of(R"(  input X f32[96,49]
+  input W f32[160,96]
+  output Y f32[160,49]
+  stage conv {
+    Y[ff < 160, p < 49] = sum over rc < 96 of (#0 * #1)
+    #0 = X[rc, p]
+    #1 = W[ff, rc]
+  }
+)");
+  Diagnostics diagnostics;
+  const Target real = *load_target("sw26010", {}, diagnostics);
+  const auto cycles_with = [&](const Schedule& fixed) {
+    const Planned planned = plan_group("op", stages, fixed, SearchedPlanner(), real, {});
+    REQUIRE(std::holds_alternative<Plan>(planned));
+    const Plan& plan = std::get<Plan>(planned);
+    return std::pair(plan.schedule.lanes.value_or(LaneBlocks{}), plan.time.cycles);
+  };
+  const auto [chosen, cycles] = cycles_with({});
+  CHECK(chosen == LaneBlocks{{"ff", 4}});
+  Schedule wide;
+  wide.lanes = LaneBlocks{{"ff", 8}};
+  CHECK(cycles < cycles_with(wide).second);
 }
 
 }  // namespace
