@@ -17,7 +17,8 @@
 // therefore begins from the best split of at most all cores, of at most half of them, of a quarter and so on, where its
 // bound leaves hope: so what would be found on a target of half as many cores is among the results, and twice as many
 // cores are not slower. Left out are beginnings that even with all overlap they can have take three tenths longer than
-// the best plan so far: that nothing is missed thereby is tested, not proved.
+// the best plan so far, and, on all cores and where work is computed again too, those of more than three times the best
+// plan, or what is to be beaten: that nothing is missed thereby is tested, not proved.
 //
 // Most groups that could be fused compute again what they need of each other, a few of them thousands of times. After
 // the first splits the search of such a group ends (lowering/search/work_again.h): what would be found from there on
@@ -58,6 +59,8 @@ constexpr double good_step = 0.98;
 constexpr int max_neighbours = 120;
 /// Fewer cores are climbed from only where they begin below so many times the best plan's cycles.
 constexpr double worth_climbing = 1.3;
+/// No climb begins above so many times the cycles of the best plan, or of what is to be beaten.
+constexpr double out_of_reach = 3;
 /// A plan that computes no more than so many times what is needed computes next to nothing again.
 constexpr double little_again = 1.1;
 /// Splits that climbs with slots begin from, of those of at most so many cores.
@@ -261,6 +264,13 @@ class PlanSearch {
            static_cast<double>(cycles) < worth_climbing * static_cast<double>(best_->cycles());
   }
 
+  /// Whether what a climb would begin with takes so long that other sizes hardly bring it down to the best plan, or to
+  /// what is to be beaten. Mostly such a group computes again what takes it far longer than its operators apart.
+  [[nodiscard]] bool is_out_of_reach(const Tried& begin) const {
+    const std::int64_t least = best_ ? std::min(best_->cycles(), to_beat_) : to_beat_;
+    return static_cast<double>(if_overlapped(begin)) > out_of_reach * static_cast<double>(least);
+  }
+
   // --- splits --------------------------------------------------------------------------------------------------------
 
   /// Those of the least price that they can have first.
@@ -361,7 +371,7 @@ class PlanSearch {
                                            [&](const Tried& split) { return split.parts() <= halving.cores; });
       if (best_split == splits_.end() || is_over()) return;
       const bool is_far = halving.cores < target_.cores.count && !may_overtake(if_overlapped(*best_split));
-      if (best_split != climbed && !is_far &&
+      if (best_split != climbed && !is_far && !is_out_of_reach(*best_split) &&
           !is_hopeless(price_of(best_split->least_cycles, best_split->shares_lines)))
         climb(*best_split);
       climbed = best_split;
@@ -447,7 +457,7 @@ class PlanSearch {
       auto tried = plan(whole);
       if (tried && (!begin || tried->price() < begin->price())) begin = std::move(tried);
     }
-    if (!begin) return;
+    if (!begin || is_out_of_reach(*begin)) return;
     begin->least_cycles = begin->least_overlapped = split.least_overlapped;
     tell_slots(split, *begin);
     climb(*std::move(begin), true);
