@@ -30,6 +30,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_trace.h"
@@ -92,6 +93,8 @@ struct Tried {
   [[nodiscard]] std::int64_t cycles() const { return time.cycles; }
   [[nodiscard]] std::int64_t price() const { return price_of(time.cycles, shares_lines); }
 };
+
+using BufferSizes = std::map<std::string, std::int64_t>;  ///< as Schedule::buffer
 
 /// The splits of at most so many cores: all, half of them, a quarter and so on.
 struct Halving {
@@ -213,6 +216,11 @@ class PlanSearch {
       return plan(fewer, enough);
     }
     if (enough && is_hopeless(std::get<Schedule>(scheduled), *enough)) return std::nullopt;
+    if (const Tried* known = find_known(std::get<Schedule>(scheduled))) {
+      Tried again = *known;
+      again.fixed = fixed;
+      return again;
+    }
     Plan plan;
     plan.schedule = std::get<Schedule>(std::move(scheduled));
     Lowered lowered = lower(subject_, model_, plan.schedule, target_);
@@ -224,7 +232,18 @@ class PlanSearch {
     Tried tried{fixed, plan.schedule, plan.time, work_of(plan), shares_lines(*plan.schedule.parallel)};
     if (!best_ || tried.price() < best_->price()) best_ = tried;
     if (!cheapest_ || tried.cycles() < cheapest_->cycles()) cheapest_ = tried;
+    known_[tried.complete.buffer].push_back(tried);
     return tried;
+  }
+
+  /// A plan that came to the same schedule before, from other things fixed: a climb comes back to where it was, or the
+  /// climb from another split to where that one was.
+  [[nodiscard]] const Tried* find_known(const Schedule& complete) const {
+    const auto of_sizes = known_.find(complete.buffer);
+    if (of_sizes == known_.end()) return nullptr;
+    const auto found = std::find_if(of_sizes->second.begin(), of_sizes->second.end(),
+                                    [&](const Tried& tried) { return tried.complete == complete; });
+    return found == of_sizes->second.end() ? nullptr : &*found;
   }
 
   bool moves_aligned(const LoopNest& nest) {
@@ -615,11 +634,12 @@ class PlanSearch {
   PlanBounds bounds_;
   const CyclesApart apart_;
   Neighbours neighbours_;
-  std::optional<Tried> published_;        ///< what planner swtvm makes of it
-  std::optional<Tried> best_;             ///< of least price
-  std::optional<Tried> cheapest_;         ///< of fewest cycles
-  std::vector<Split> grids_;              ///< all splits, those of the least bounds first
-  std::vector<Tried> splits_;             ///< one for every split that was planned, best first
+  std::optional<Tried> published_;                   ///< what planner swtvm makes of it
+  std::optional<Tried> best_;                        ///< of least price
+  std::optional<Tried> cheapest_;                    ///< of fewest cycles
+  std::vector<Split> grids_;                         ///< all splits, those of the least bounds first
+  std::vector<Tried> splits_;                        ///< one for every split that was planned, best first
+  std::map<BufferSizes, std::vector<Tried>> known_;  ///< all that were planned to the end
   bool narrow_may_be_unaligned_ = false;  ///< transfers of elements narrower than a word: nothing else is left
   bool met_unaligned_ = false;
   bool published_is_unaligned_ = false;
