@@ -11,6 +11,12 @@ namespace stowage {
 
 std::vector<CoreGrid> orders_of(const GroupModel& model, const std::vector<ParallelSplit>& parallel,
                                 const Target& target) {
+  std::int64_t cores = 1;
+  for (const ParallelSplit& split : parallel) cores *= split.parts;
+  if (!target.dma.row_broadcast || cores % target.cores.mesh_columns != 0) {
+    // No whole rows, so that nothing is loaded together in any order (why_not_shared). Most grids are such.
+    return {{parallel, IdVector<BufferId, SharedBy>(model.buffers.size(), SharedBy::core)}};
+  }
   std::vector<CoreGrid> grids;
   std::vector<std::size_t> order(parallel.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -24,7 +30,7 @@ std::vector<CoreGrid> orders_of(const GroupModel& model, const std::vector<Paral
       return std::equal(grid.sharing.begin(), grid.sharing.end(), other.sharing.begin(), std::less_equal<>());
     };
     if (std::none_of(grids.begin(), grids.end(), offers_no_more)) grids.push_back(std::move(grid));
-  } while (target.dma.row_broadcast && std::next_permutation(order.begin(), order.end()));
+  } while (std::next_permutation(order.begin(), order.end()));
   return grids;
 }
 

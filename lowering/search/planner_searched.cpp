@@ -17,7 +17,8 @@
 // therefore begins from the best split of at most all cores, of at most half of them, of a quarter and so on, where its
 // bound leaves hope: so what would be found on a target of half as many cores is among the results, and twice as many
 // cores are not slower. Left out are beginnings that even with all overlap they can have take three tenths longer than
-// the best plan so far: that nothing is missed thereby is tested, not proved.
+// the best plan so far, and, on all cores and where work is computed again too, those of more than three times the best
+// plan, or what is to be beaten: that nothing is missed thereby is tested, not proved.
 //
 // Most groups that could be fused compute again what they need of each other, a few of them thousands of times. After
 // the first splits the search of such a group ends (lowering/search/work_again.h): what would be found from there on
@@ -29,6 +30,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_trace.h"
@@ -58,6 +60,8 @@ constexpr double good_step = 0.98;
 constexpr int max_neighbours = 120;
 /// Fewer cores are climbed from only where they begin below so many times the best plan's cycles.
 constexpr double worth_climbing = 1.3;
+/// No climb begins above so many times the cycles of the best plan, or of what is to be beaten.
+constexpr double out_of_reach = 3;
 /// A plan that computes no more than so many times what is needed computes next to nothing again.
 constexpr double little_again = 1.1;
 /// Splits that climbs with slots begin from, of those of at most so many cores.
@@ -89,6 +93,8 @@ struct Tried {
   [[nodiscard]] std::int64_t cycles() const { return time.cycles; }
   [[nodiscard]] std::int64_t price() const { return price_of(time.cycles, shares_lines); }
 };
+
+using BufferSizes = std::map<std::string, std::int64_t>;  ///< as Schedule::buffer
 
 /// The splits of at most so many cores: all, half of them, a quarter and so on.
 struct Halving {
@@ -210,6 +216,11 @@ class PlanSearch {
       return plan(fewer, enough);
     }
     if (enough && is_hopeless(std::get<Schedule>(scheduled), *enough)) return std::nullopt;
+    if (const Tried* known = find_known(std::get<Schedule>(scheduled))) {
+      Tried again = *known;
+      again.fixed = fixed;
+      return again;
+    }
     Plan plan;
     plan.schedule = std::get<Schedule>(std::move(scheduled));
     Lowered lowered = lower(subject_, model_, plan.schedule, target_);
@@ -221,7 +232,18 @@ class PlanSearch {
     Tried tried{fixed, plan.schedule, plan.time, work_of(plan), shares_lines(*plan.schedule.parallel)};
     if (!best_ || tried.price() < best_->price()) best_ = tried;
     if (!cheapest_ || tried.cycles() < cheapest_->cycles()) cheapest_ = tried;
+    known_[tried.complete.buffer].push_back(tried);
     return tried;
+  }
+
+  /// A plan that came to the same schedule before, from other things fixed: a climb comes back to where it was, or the
+  /// climb from another split to where that one was.
+  [[nodiscard]] const Tried* find_known(const Schedule& complete) const {
+    const auto of_sizes = known_.find(complete.buffer);
+    if (of_sizes == known_.end()) return nullptr;
+    const auto found = std::find_if(of_sizes->second.begin(), of_sizes->second.end(),
+                                    [&](const Tried& tried) { return tried.complete == complete; });
+    return found == of_sizes->second.end() ? nullptr : &*found;
   }
 
   bool moves_aligned(const LoopNest& nest) {
@@ -259,6 +281,13 @@ class PlanSearch {
   [[nodiscard]] bool may_overtake(std::int64_t cycles) const {
     return !best_ || best_->work.factor() > little_again ||
            static_cast<double>(cycles) < worth_climbing * static_cast<double>(best_->cycles());
+  }
+
+  /// Whether what a climb would begin with takes so long that other sizes hardly bring it down to the best plan, or to
+  /// what is to be beaten. Mostly such a group computes again what takes it far longer than its operators apart.
+  [[nodiscard]] bool is_out_of_reach(const Tried& begin) const {
+    const std::int64_t least = best_ ? std::min(best_->cycles(), to_beat_) : to_beat_;
+    return static_cast<double>(if_overlapped(begin)) > out_of_reach * static_cast<double>(least);
   }
 
   // --- splits --------------------------------------------------------------------------------------------------------
@@ -361,7 +390,7 @@ class PlanSearch {
                                            [&](const Tried& split) { return split.parts() <= halving.cores; });
       if (best_split == splits_.end() || is_over()) return;
       const bool is_far = halving.cores < target_.cores.count && !may_overtake(if_overlapped(*best_split));
-      if (best_split != climbed && !is_far &&
+      if (best_split != climbed && !is_far && !is_out_of_reach(*best_split) &&
           !is_hopeless(price_of(best_split->least_cycles, best_split->shares_lines)))
         climb(*best_split);
       climbed = best_split;
@@ -447,7 +476,7 @@ class PlanSearch {
       auto tried = plan(whole);
       if (tried && (!begin || tried->price() < begin->price())) begin = std::move(tried);
     }
-    if (!begin) return;
+    if (!begin || is_out_of_reach(*begin)) return;
     begin->least_cycles = begin->least_overlapped = split.least_overlapped;
     tell_slots(split, *begin);
     climb(*std::move(begin), true);
@@ -605,11 +634,12 @@ class PlanSearch {
   PlanBounds bounds_;
   const CyclesApart apart_;
   Neighbours neighbours_;
-  std::optional<Tried> published_;        ///< what planner swtvm makes of it
-  std::optional<Tried> best_;             ///< of least price
-  std::optional<Tried> cheapest_;         ///< of fewest cycles
-  std::vector<Split> grids_;              ///< all splits, those of the least bounds first
-  std::vector<Tried> splits_;             ///< one for every split that was planned, best first
+  std::optional<Tried> published_;                   ///< what planner swtvm makes of it
+  std::optional<Tried> best_;                        ///< of least price
+  std::optional<Tried> cheapest_;                    ///< of fewest cycles
+  std::vector<Split> grids_;                         ///< all splits, those of the least bounds first
+  std::vector<Tried> splits_;                        ///< one for every split that was planned, best first
+  std::map<BufferSizes, std::vector<Tried>> known_;  ///< all that were planned to the end
   bool narrow_may_be_unaligned_ = false;  ///< transfers of elements narrower than a word: nothing else is left
   bool met_unaligned_ = false;
   bool published_is_unaligned_ = false;
