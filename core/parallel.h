@@ -8,8 +8,8 @@
 
 namespace stowage {
 
-/// Calls work() on so many threads at once, of which the caller's is one, and returns when all calls have returned. Where
-/// no more threads can be started, for want of memory or by a limit, it is called on fewer. It may throw nothing.
+/// Calls work() on so many threads at once, of which the caller's is one, and returns when all calls have returned.
+/// Where no more threads can be started, for want of memory or by a limit, it is called on fewer. It may throw nothing.
 void run_on_threads(std::size_t threads, const std::function<void()>& work);
 
 /// Calls work(i) once for every i < count, on so many threads (0: one a core; never more than there is work). Calls

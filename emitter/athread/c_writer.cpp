@@ -41,16 +41,16 @@ void for_each_word(std::string_view line, const Visit& visit) {
 bool is_reserved(std::string_view name) {
   static constexpr auto words = [] {
     auto sorted = std::to_array<std::string_view>(
-        {"auto",       "break",    "case",    "char",        "const",       "continue",   "default",   "do",
-         "double",     "else",     "enum",    "extern",      "float",       "for",        "goto",      "if",
-         "inline",     "int",      "long",    "register",    "restrict",    "return",     "short",     "signed",
-         "sizeof",     "static",   "struct",  "switch",      "typedef",     "union",      "unsigned",  "void",
-         "volatile",   "while",    "asm",     "typeof",      "linux",       "unix",       "NULL",      "INFINITY",
-         "NAN",        "main",     "floatv4", "doublev4",    "arg",         "core",       "ldm",       "para",
-         "PE_MODE",    "dma_wait", "h2ldm",   "athread_get", "athread_put", "bool",       "true",      "false",
-         "stdin",      "stdout",   "stderr",  "errno",       "y0",          "y1",         "yn",        "j0",
-         "j1",         "jn",       "gamma",   "signgam",     "index",       "BCAST_MODE", "ROW_SCOPE", "COL_SCOPE", "ARRAY_SCOPE",
-         "athread_syn"});
+        {"auto",        "break",      "case",    "char",        "const",       "continue",   "default",   "do",
+         "double",      "else",       "enum",    "extern",      "float",       "for",        "goto",      "if",
+         "inline",      "int",        "long",    "register",    "restrict",    "return",     "short",     "signed",
+         "sizeof",      "static",     "struct",  "switch",      "typedef",     "union",      "unsigned",  "void",
+         "volatile",    "while",      "asm",     "typeof",      "linux",       "unix",       "NULL",      "INFINITY",
+         "NAN",         "main",       "floatv4", "doublev4",    "arg",         "core",       "ldm",       "para",
+         "PE_MODE",     "dma_wait",   "h2ldm",   "athread_get", "athread_put", "bool",       "true",      "false",
+         "stdin",       "stdout",     "stderr",  "errno",       "y0",          "y1",         "yn",        "j0",
+         "j1",          "jn",         "gamma",   "signgam",     "index",       "BCAST_MODE", "ROW_SCOPE", "COL_SCOPE",
+         "ARRAY_SCOPE", "athread_syn"});
     std::sort(sorted.begin(), sorted.end());
     return sorted;
   }();

@@ -25,14 +25,15 @@ namespace stowage {
 LaneBlocks possible_lane_blocks(const StageList& stages, const std::set<std::string>& apart, const Target& target);
 
 /// The same iterator in blocks of one vector, where there are fewer of the wider ones than cores and fewer other points
-/// of the result than cores: whole pictures of 7 x 7 are summed in blocks of 16 pixels by one vector nearly as fast, and
-/// more cores have one. Elsewhere empty: cores get pixels of their own, and a form more to search takes its time.
+/// of the result than cores: whole pictures of 7 x 7 are summed in blocks of 16 pixels by one vector nearly as fast,
+/// and more cores have one. Elsewhere empty: cores get pixels of their own, and a form more to search takes its time.
 LaneBlocks narrow_lane_blocks(const StageList& stages, const LaneBlocks& wide, const Target& target);
 
 /// The stages with iterator "ff" as "ff_block" and "ff_lane". In the stage that sums products the lanes are the last
-/// spatial axis, in its weights the last dimension, and the blocks the first one; so it is in a depthwise convolution that
-/// follows and in what stands between the two. In all others the lanes stand behind the blocks, as in main memory. A sum that nothing follows is stored by a stage of its own ("…_store"). A block that
-/// is there already is done. Refuses (rule "schedule") what is no such axis, and blocks that do not divide it.
+/// spatial axis, in its weights the last dimension, and the blocks the first one; so it is in a depthwise convolution
+/// that follows and in what stands between the two. In all others the lanes stand behind the blocks, as in main memory.
+/// A sum that nothing follows is stored by a stage of its own ("…_store"). A block that is there already is done.
+/// Refuses (rule "schedule") what is no such axis, and blocks that do not divide it.
 std::variant<StageList, Decision> block_lanes(StageList stages, const LaneBlocks& blocks);
 
 }  // namespace stowage

@@ -19,13 +19,13 @@ namespace stowage {
 IdVector<BufferId, SharedBy> sharing_by_buffer(const GroupModel& model,
                                                const std::map<std::string, SharedBy>& of_tensors);
 
-/// Why the cores of a row, or all that are used, cannot load a buffer together where these splits make the core grid, as the
-/// end of a sentence that begins with its name; empty if they can.
+/// Why the cores of a row, or all that are used, cannot load a buffer together where these splits make the core grid,
+/// as the end of a sentence that begins with its name; empty if they can.
 ///
 /// A core's number counts the parts of the last split first. So the cores of a row want the same boxes if what moves
 /// these is split only between rows: if of each such split the stride, the product of the parts behind it, is a
-/// multiple of the columns. And all cores of a row must be there, if not all rows. They run in step: where parts are of different sizes,
-/// some make trips without elements.
+/// multiple of the columns. And all cores of a row must be there, if not all rows. They run in step: where parts are of
+/// different sizes, some make trips without elements.
 std::string why_not_shared(const GroupModel& model, BufferId buffer, const std::vector<ParallelSplit>& parallel,
                            SharedBy wanted, const Target& target);
 

@@ -22,7 +22,7 @@ struct ReadSchedule {
   std::vector<OuterLoop> order;
   std::vector<int>
       main;  ///< loops of the main chain (spatial ones, then the main stage's reductions), indices into order
-  int spatial_loops = 0;          ///< length of the chain's spatial part
+  int spatial_loops = 0;  ///< length of the chain's spatial part
   Residents residents;
   IdVector<BufferId, int> depth;  ///< loops of its path around its place
 

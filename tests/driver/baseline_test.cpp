@@ -295,7 +295,8 @@ TEST_CASE("a baseline of which the evaluator is another, or was learned, is comp
   write_text("old.jsonl", learned + row("v"));
   const ToolRun run = run_stowage({"batch", "jobs.toml", "-o", "out", "--baseline", "old.jsonl"});
   CHECK(run.err ==
-        "old.jsonl: warning: groups of 'm' were compared by what train-cost has learned, and results do not tell from which file: "
+        "old.jsonl: warning: groups of 'm' were compared by what train-cost has learned, and results do not tell from "
+        "which file: "
         "with another one the groups may be others [baseline-cost-model]\n");
   CHECK(run.out.find("cost closed instead of learned") != std::string::npos);
 }

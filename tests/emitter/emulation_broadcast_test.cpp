@@ -194,7 +194,8 @@ TEST_CASE("cores of some rows wait for each other by columns and then by rows") 
 
 TEST_CASE("fault: a core of a column that never comes, or that waits for other rows") {
   KernelText returned = of_three_rows();
-  returned.compute += " if (core == 9) { dma_wait(&ldm->r0, 0); return; } if (core < 24) { athread_syn(COL_SCOPE, 0x7); }";
+  returned.compute +=
+      " if (core == 9) { dma_wait(&ldm->r0, 0); return; } if (core < 24) { athread_syn(COL_SCOPE, 0x7); }";
   check_refused(
       doubling_job(returned, EmulationLevel::count), "emulation-deadlock",
       {"2 of 3 cores wait at a barrier of column 1 of the mesh that the other 1 never reach (core 9 has returned)"});
@@ -206,9 +207,10 @@ TEST_CASE("fault: a core of a column that never comes, or that waits for other r
 TEST_CASE("fault: scopes and modes that are not emulated") {
   KernelText column = of_rows();
   column.compute += " athread_syn(COL_SCOPE, 0x1);";
-  check_refused(doubling_job(column, EmulationLevel::count), "emulation-unsupported",
-                {"only ARRAY_SCOPE with mask 0xffff, ROW_SCOPE with mask 0xff and COL_SCOPE with a mask of rows that has "
-                 "the core's own are emulated"});
+  check_refused(
+      doubling_job(column, EmulationLevel::count), "emulation-unsupported",
+      {"only ARRAY_SCOPE with mask 0xffff, ROW_SCOPE with mask 0xff and COL_SCOPE with a mask of rows that has "
+       "the core's own are emulated"});
   KernelText rank = of_mesh();
   rank.get = "athread_get(RANK_MODE, x, ldm->a, 128, (void *)&ldm->r0, 0, 0, 0);";
   check_refused(doubling_job(rank, EmulationLevel::count), "emulation-unsupported", {"BCAST_MODE are emulated"});

@@ -53,7 +53,7 @@ TEST_CASE("every statement that costs something has its row in the table, with t
       {CostKind::get, loops * (1 + 10), loops * 256},
       {CostKind::get, loops * (64 + 10), loops * 64 * 512},
       {CostKind::compute, loops * 64 * 128 * 2 / 8, 0},  // in a register block
-      {CostKind::fill, std::int64_t{8} * 128 / 4, 0},  // in vectors
+      {CostKind::fill, std::int64_t{8} * 128 / 4, 0},    // in vectors
       {CostKind::put, 8 * (1 + 10), std::int64_t{8} * 512},
   };
   const std::vector<Row> rows = rows_of(table);
