@@ -99,9 +99,7 @@ class GatheredLanes {
     const auto write_loads = [&](bool by_row) {
       for (const int read : reads_) {
         const Access& access = w_.stage_.reads[static_cast<std::size_t>(read)];
-        const bool moves = std::any_of(access.index.begin(), access.index.end(),
-                                       [&](const IndexExpr& e) { return mentions(e, VarId(row)); });
-        if (moves == by_row) write_row_of(read, vectors);
+        if (moves_along(access, VarId(row)) == by_row) write_row_of(read, vectors);
       }
     };
     for (const std::size_t i : outer) {

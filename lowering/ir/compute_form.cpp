@@ -11,10 +11,6 @@
 namespace stowage {
 namespace {
 
-bool depends_on(const Access& access, VarId axis) {
-  return std::any_of(access.index.begin(), access.index.end(), [&](const IndexExpr& e) { return mentions(e, axis); });
-}
-
 bool runs_along(LaneUse use) { return use == LaneUse::none || use == LaneUse::contiguous; }
 
 /// The two reads of a float32 product under a sum of which one at least moves along the lanes, that one first; nothing
@@ -42,8 +38,8 @@ std::optional<std::pair<int, int>> product_in_registers(const Stage& stage, Comp
 enum class ServesRows : std::uint8_t { first, second, none };
 
 ServesRows serves_rows(const Stage& stage, const std::pair<int, int>& reads, VarId axis) {
-  const bool first = depends_on(stage.reads[static_cast<std::size_t>(reads.first)], axis);
-  const bool second = depends_on(stage.reads[static_cast<std::size_t>(reads.second)], axis);
+  const bool first = moves_along(stage.reads[static_cast<std::size_t>(reads.first)], axis);
+  const bool second = moves_along(stage.reads[static_cast<std::size_t>(reads.second)], axis);
   if (first == second) return ServesRows::none;
   return second ? ServesRows::first : ServesRows::second;
 }
@@ -110,6 +106,10 @@ LaneUse lane_use(const Access& access, VarId lane) {
     use = steps_by_one && use == LaneUse::none ? LaneUse::contiguous : LaneUse::strided;
   }
   return use;
+}
+
+bool moves_along(const Access& access, VarId axis) {
+  return std::any_of(access.index.begin(), access.index.end(), [&](const IndexExpr& e) { return mentions(e, axis); });
 }
 
 std::int64_t register_block_rows(std::int64_t most_lanes, std::int64_t lanes_of_vector) {

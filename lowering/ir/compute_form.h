@@ -12,6 +12,9 @@ namespace stowage {
 enum class LaneUse : std::uint8_t { none, contiguous, strided, other };
 LaneUse lane_use(const Access& access, VarId lane);
 
+/// Whether the element that an access reads depends on an axis of its stage.
+bool moves_along(const Access& access, VarId axis);
+
 /// Rows of a register block that go with so many lanes at most: fewer vectors leave registers for more rows.
 std::int64_t register_block_rows(std::int64_t most_lanes, std::int64_t lanes_of_vector);
 

@@ -17,8 +17,9 @@
 // therefore begins from the best split of at most all cores, of at most half of them, of a quarter and so on, where its
 // bound leaves hope: so what would be found on a target of half as many cores is among the results, and twice as many
 // cores are not slower. Left out are beginnings that even with all overlap they can have take three tenths longer than
-// the best plan so far, and, on all cores and where work is computed again too, those of more than three times the best
-// plan, or what is to be beaten: that nothing is missed thereby is tested, not proved.
+// the best plan so far: that nothing is missed thereby is tested, not proved. And, on all cores and where work is
+// computed again too, those of more than three times the best plan, or what is to be beaten: what is missed thereby are
+// better plans of groups that stay far too slow to be chosen.
 //
 // Most groups that could be fused compute again what they need of each other, a few of them thousands of times. After
 // the first splits the search of such a group ends (lowering/search/work_again.h): what would be found from there on

@@ -155,11 +155,6 @@ TripWork block_trip(const Pipelines& pipelines, std::span<const LoopOperand> ope
   return trip;
 }
 
-bool moves_along(const Access& access, int axis) {
-  return std::any_of(access.index.begin(), access.index.end(),
-                     [&](const IndexExpr& e) { return mentions(e, VarId(static_cast<std::size_t>(axis))); });
-}
-
 std::set<int> reads_in(const ScalarExpr& expression) {
   std::set<int> reads;
   visit_nodes(expression, [&](const ScalarNode& node) {
@@ -193,10 +188,10 @@ InnerLoop::InnerLoop(const LoopNest& nest, const Compute& compute, const Target&
 LoopOperand InnerLoop::operand_of(int read) const {
   const Access& access = stage_.reads[static_cast<std::size_t>(read)];
   LoopOperand operand;
-  operand.by_block = compute_.block_axis >= 0 && moves_along(access, compute_.block_axis);
-  operand.inner = compute_.box.empty() || moves_along(access, static_cast<int>(innermost_axis(0)));
+  operand.by_block = compute_.block_axis >= 0 && moves_along(access, variable_of(compute_.block_axis));
+  operand.inner = compute_.box.empty() || moves_along(access, VarId(innermost_axis(0)));
   if (compute_.lane_axis < 0) return operand;
-  if (const int row = row_axis(compute_); row >= 0) operand.by_row = moves_along(access, row);
+  if (const int row = row_axis(compute_); row >= 0) operand.by_row = moves_along(access, variable_of(row));
   operand.lane = lane_use(access, VarId(static_cast<std::size_t>(compute_.lane_axis)));
   const auto& use = compute_.read_buffers[static_cast<std::size_t>(read)];
   operand.aligned = operand.lane == LaneUse::contiguous && use.has_value() && is_aligned(*use, access.index);
@@ -364,7 +359,7 @@ double least_cycles_of_point(const Stage& stage, Compute::Part part, const Targe
   for (const int read : reads_in(part == Compute::Part::finish ? stage.finish : stage.body)) {
     const Access& access = stage.reads[static_cast<std::size_t>(read)];
     LoopOperand operand;
-    operand.inner = axes == 0 || moves_along(access, static_cast<int>(axes) - 1);
+    operand.inner = axes == 0 || moves_along(access, VarId(axes - 1));
     if (stage.spatial > 0) operand.lane = lane_use(access, VarId(static_cast<std::size_t>(stage.spatial - 1)));
     operand.aligned = true;
     // Of a block's rows one read moves along them, as the other serves all of them.
@@ -377,7 +372,7 @@ double least_cycles_of_point(const Stage& stage, Compute::Part part, const Targe
   double least = scalar_trip(stage, part, pipelines, operands).cycles();
   for (std::size_t axis = 0; axis + 1 < axes; ++axis) {
     for (std::size_t read = 0; read < operands.size(); ++read) {
-      operands[read].inner = moves_along(*accesses[read], static_cast<int>(axis));
+      operands[read].inner = moves_along(*accesses[read], VarId(axis));
     }
     least = std::min(least, scalar_trip(stage, part, pipelines, operands).cycles());
   }
@@ -388,7 +383,8 @@ double least_cycles_of_point(const Stage& stage, Compute::Part part, const Targe
     least = std::min(least, trip / static_cast<double>(width));
     if (contiguous && may_gather_lanes(stage, part)) {
       for (int axis = 0; axis + 1 < stage.spatial; ++axis) {
-        for (std::size_t r = 0; r < operands.size(); ++r) operands[r].by_row = moves_along(*accesses[r], axis);
+        for (std::size_t r = 0; r < operands.size(); ++r)
+          operands[r].by_row = moves_along(*accesses[r], variable_of(axis));
         const TripWork row = unrolled_trip(stage, part, pipelines, operands, lanes, register_block_vectors, true);
         least = std::min(least, row.cycles() / static_cast<double>(register_block_vectors * lanes));
       }
