@@ -82,6 +82,16 @@ void read_pipelines(TomlTable& table, std::optional<Pipelines>& to) {
   to = read;
 }
 
+void read_management_core(TomlTable& table, std::optional<ManagementCore>& to) {
+  ManagementCore read;
+  read_rate(table, "operations_per_cycle", read.operations_per_cycle);
+  table.read("function_cycles", read.function_cycles, 0.0, 1e6, Need::required);
+  table.read("bytes_per_second", read.bytes_per_second, 1.0, max_bytes_per_second, Need::required);
+  table.read("cache_bytes", read.cache_bytes, {1, gibibyte}, Need::required);
+  table.finish();
+  to = read;
+}
+
 /// Of a size to which something is aligned that elements of 8 bytes and pointers lie in, and that DMA moves.
 void check_alignment(TomlTable& table, std::string_view key, std::string_view full_name, std::int64_t value,
                      const Target& target) {
@@ -106,7 +116,10 @@ std::optional<AthreadTables> athread_tables(TomlTable& table) {
   auto cores = table.table("cores", Need::required);
   auto dma = table.table("dma", Need::required);
   if (!main_memory || !ldm || !cores || !dma) return std::nullopt;
-  return AthreadTables{*std::move(main_memory), *std::move(ldm), *std::move(cores), *std::move(dma)};
+  std::optional<TomlTable> management_core;
+  if (table.has("management_core") && !(management_core = table.table("management_core"))) return std::nullopt;
+  return AthreadTables{*std::move(main_memory), *std::move(ldm), *std::move(cores), *std::move(dma),
+                       std::move(management_core)};
 }
 
 void read_athread(AthreadTables& tables, Target& target) {
@@ -136,6 +149,7 @@ void read_athread(AthreadTables& tables, Target& target) {
   tables.dma.read("row_broadcast", target.dma.row_broadcast);
   read_bandwidth(tables.dma, target.dma);
   tables.dma.finish();
+  if (tables.management_core) read_management_core(*tables.management_core, target.management_core);
 }
 
 void check_relations(AthreadTables& tables, const Target& target) {

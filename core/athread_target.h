@@ -34,6 +34,7 @@ struct AthreadTables {
   TomlTable ldm;
   TomlTable cores;
   TomlTable dma;
+  std::optional<TomlTable> management_core;
 };
 
 /// Nothing where one of them is missing or no table; that is reported.

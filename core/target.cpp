@@ -109,6 +109,12 @@ std::vector<TargetValue> target_values(const Target& target) {
   add("row_broadcast", target.dma.row_broadcast);
   add(bandwidth_key, target.dma.lines ? line_rates_text(*target.dma.lines)
                                       : fmt::format("[{}]", fmt::join(bandwidth_points(target), ", ")));
+  if (!target.management_core) return values;
+  table = "management_core";
+  add("operations_per_cycle", rate_text(target.management_core->operations_per_cycle));
+  add("function_cycles", target.management_core->function_cycles);
+  add("bytes_per_second", target.management_core->bytes_per_second);
+  add("cache_bytes", target.management_core->cache_bytes);
   return values;
 }
 

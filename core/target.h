@@ -105,6 +105,15 @@ struct DmaEngine {
   std::optional<LineRates> lines;         ///< in place of a curve by block size
 };
 
+/// The core beside the computing ones, which starts them and reads main memory through a cache of its own. What it
+/// reaches in plain loops, as cycles of the computing cores' clock.
+struct ManagementCore {
+  Rate operations_per_cycle{1};  ///< of the elements' type; a point of a loop nest without arithmetic counts as one
+  double function_cycles = 0;    ///< besides, for exp, log and what is made of them
+  double bytes_per_second = 0;   ///< between main memory and its cache
+  std::int64_t cache_bytes = 0;  ///< the largest cache
+};
+
 struct Target {
   std::string name;
   std::string summary;
@@ -120,6 +129,7 @@ struct Target {
   Ldm ldm;
   Cores cores;
   DmaEngine dma;
+  std::optional<ManagementCore> management_core;  ///< where its rates are said, it takes what no LDM plan holds
 };
 
 /// Another family of targets than Athread: reads the keys that are its own into Target::own, and what else of a target

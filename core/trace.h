@@ -31,11 +31,12 @@ struct TextRecord {
 /// Each has its heading in core/trace/headings.cpp, its sentence in core/trace/sentences.cpp and its fields in
 /// driver/store/trace_row.cpp; where one of these is missing the compiler says so.
 using TraceEvent =
-    std::variant<TextRecord,                                                                                   //
-                 OperatorFolded, FoldingRefused, ViewStored, ViewRefused, BranchesStored, BranchesApart,       //
-                 GroupAccepted, GroupFixed, CandidateRefused, StartsGivenUp, CandidatesCut, ChainsCut,         //
-                 BeamKept, PartitionFound,                                                                     //
-                 CoresSplit, SplitUnaligned, BufferCorrelated, IteratorsClassified, SizeTried, SizesChosen,    //
+    std::variant<TextRecord,                                                                              //
+                 OperatorFolded, FoldingRefused, ViewStored, ViewRefused, BranchesStored, BranchesApart,  //
+                 GroupAccepted, GroupFixed, CandidateRefused, StartsGivenUp, CandidatesCut, ChainsCut,    //
+                 BeamKept, PartitionFound,                                                                //
+                 CoresSplit, SplitUnaligned, GivenToManagementCore, BufferCorrelated, IteratorsClassified, SizeTried,
+                 SizesChosen,                                                                                  //
                  LdmExceeded, LoopTried, LoopBarred, LoopPlaced, LoopsOrdered, TransferPlaced,                 //
                  SplitPlanned, MoreSplitsPlanned, SplitsLeftOut, NeighboursPlanned, PlanImproved, PlanChosen,  //
                  CheaperPlanRefused, SlotsTried, LoadShared, AxesMerged, LanesBlocked, InputCopied,            //

@@ -63,6 +63,7 @@ TraceHeading heading(const CoresSplit& split) {
   fail_check("unknown reason of a split");
 }
 TraceHeading heading(const SplitUnaligned&) { return {"parallel", "dma-alignment", refused}; }
+TraceHeading heading(const GivenToManagementCore& given) { return {"management core", given.rule, accepted}; }
 TraceHeading heading(const BufferCorrelated&) { return {"alg4", "4:6-10", step}; }
 
 TraceHeading heading(const IteratorsClassified& classified) {

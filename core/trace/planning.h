@@ -22,6 +22,13 @@ struct SplitUnaligned {
   std::string reason;
 };
 
+/// No plan of the LDM holds the group: the management core computes it.
+struct GivenToManagementCore {
+  std::string rule;  ///< that refused its plan
+  std::string reason;
+  std::int64_t cycles = 0;
+};
+
 /// Algorithm 4, of one buffer.
 struct BufferCorrelated {
   BufferId buffer;

@@ -146,6 +146,11 @@ std::string say(const SplitUnaligned& split, const GroupNames&) {
   return "the planner's own split would make a transfer that the DMA cannot carry out: " + split.reason;
 }
 
+std::string say(const GivenToManagementCore& given, const GroupNames&) {
+  return fmt::format("no plan of the LDM holds it ({}): the management core computes it, in {} cycles", given.reason,
+                     grouped_digits(given.cycles));
+}
+
 std::string say(const BufferCorrelated& correlated, const GroupNames& names) {
   std::vector<std::string> dimensions;
   for (const std::vector<IteratorId>& of_dimension : correlated.dimensions) {

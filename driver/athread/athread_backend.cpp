@@ -21,6 +21,7 @@
 #include "lowering/model/sharing.h"
 #include "lowering/model/stage_form.h"
 #include "lowering/nest/move_tensors.h"
+#include "lowering/program/management_plan.h"
 #include "lowering/program/planners.h"
 
 namespace stowage {
@@ -72,6 +73,43 @@ Json to_json(const Plan& plan) {
                             {"source", source_of(term.cost)}});
   }
   return json;
+}
+
+/// In the place of a schedule: of a plan that the management core carries out, why it does.
+constexpr const char* management_key = "management_core";
+
+Json to_json(const ManagementPlan& plan) {
+  Json json;
+  json["schedule"] = {{management_key, {{"rule", plan.refused().rule}, {"reason", plan.refused().reason}}}};
+  json["stages"] = lines_of(to_text(plan.stages()));
+  json["nest"] = lines_of(plan.text());
+  json["ldm_bytes"] = 0;
+  json["dma"] = Json::array();
+  json["cycles"] = plan.cycles();
+  json["time"] = Json::array();
+  for (const ManagementTerm& term : plan.terms()) {
+    json["time"].push_back(
+        {{"term", term.name}, {"cycles", term.cycles}, {"formula", term.formula}, {"source", term.source}});
+  }
+  return json;
+}
+
+StepWork managed(StageList stages, const Decision& refused, const Target& target) {
+  return ManagementStep{std::make_shared<const ManagementPlan>(std::move(stages), refused, target)};
+}
+
+StepWork restored_management(const Json& schedule, const std::string& text, const Graph& graph,
+                             const FusedOperator& group, const Target& target) {
+  const Json& why = schedule.at(management_key);
+  if (!target.management_core) {
+    throw Damage(fmt::format("'{}' is given to the management core, which its target has not", group.name));
+  }
+  StageList stages = group_stages(graph, group);
+  if (to_text(stages) != text) {
+    throw Damage(fmt::format("the loop nest of '{}' is not that of its operator", group.name));
+  }
+  return managed(std::move(stages),
+                 Decision::refuse(why.at("rule").get<std::string>(), why.at("reason").get<std::string>()), target);
 }
 
 /// The same plan with another nest of its schedule.
@@ -129,10 +167,14 @@ StepWork AthreadBackend::moved(const StepWork& work, const Graph& graph, const F
     check(std::holds_alternative<StageList>(stages), "axes have lost their form");
     return launch_of(with_nest(*plan, move_tensors(plan->nest, std::get<StageList>(stages), target)));
   };
-  return std::visit(Overloaded{[](const ViewStep& view) -> StepWork { return view; }, launch_moved}, work);
+  const auto step_moved = [&](const ManagementStep& step) -> StepWork {
+    return managed(group_stages(graph, group), step.plan->refused(), target);
+  };
+  return std::visit(Overloaded{[](const ViewStep& view) -> StepWork { return view; }, launch_moved, step_moved}, work);
 }
 
 Json AthreadBackend::stored(const KernelPlan& plan) const {
+  if (const auto* managed = dynamic_cast<const ManagementPlan*>(&plan)) return to_json(*managed);
   const Plan* const athread = plan_of(&plan);
   check(athread != nullptr, "a kernel of another family");
   return to_json(*athread);
@@ -140,6 +182,7 @@ Json AthreadBackend::stored(const KernelPlan& plan) const {
 
 StepWork AthreadBackend::restored(const Json& schedule, const std::string& text, const Graph& graph,
                                   const FusedOperator& group, const Target& target) const {
+  if (schedule.contains(management_key)) return restored_management(schedule, text, graph, group, target);
   Plan plan;
   plan.schedule = schedule_of(schedule);
   plan.nest = read_nest(text, graph, group, form_of(plan.schedule), target);

@@ -1,14 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/athread/simulate_program.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/parallel.h"
 #include "driver/athread/athread_backend.h"
 #include "driver/athread/nest_timeline.h"
 #include "lowering/evaluate/time_terms.h"
+#include "lowering/program/management_plan.h"
 
 namespace stowage {
+namespace {
+
+std::vector<SimulatedStep::Part> parts_of(const CoreTimes& last, std::int64_t launch_cycles) {
+  return {{"launch", launch_cycles},
+          {"compute", last.computing},
+          {"issue", last.issuing},
+          {"wait for get", last.waiting_for_gets, true},
+          {"wait for put", last.waiting_for_puts, true},
+          {"wait at barrier", last.waiting_at_barriers},
+          {"end of transfers", last.idle, true}};
+}
+
+}  // namespace
 
 SimulatedStep simulated_step(const Plan& plan, const Target& target, const Simulation& simulation) {
   SimulatedStep step;
@@ -19,13 +35,7 @@ SimulatedStep simulated_step(const Plan& plan, const Target& target, const Simul
   }
   step.cycles = simulation.cycles;
   const CoreTimes& last = simulation.cores.at(simulation.last_core());
-  step.parts = {{"launch", simulation.launch_cycles},
-                {"compute", last.computing},
-                {"issue", last.issuing},
-                {"wait for get", last.waiting_for_gets, true},
-                {"wait for put", last.waiting_for_puts, true},
-                {"wait at barrier", last.waiting_at_barriers},
-                {"end of transfers", last.idle, true}};
+  step.parts = parts_of(last, simulation.launch_cycles);
   std::int64_t computing = 0;
   for (const CoreTimes& core : simulation.cores) computing += core.computing;
   step.engines = {{"cores", computing, simulation.cycles * target.cores.count},
@@ -44,6 +54,47 @@ SimulatedStep simulated_step(const Plan& plan, const Target& target, const Simul
 }
 
 namespace {
+
+/// The closed form says all of a step without cores.
+SimulatedStep simulated_step(const ManagementPlan& plan, const Target& target) {
+  SimulatedStep step;
+  step.cycles = plan.cycles();
+  step.parts = parts_of({}, 0);
+  for (std::size_t t = 0; t < time_terms; ++t)
+    step.terms.push_back({std::string(name_of(static_cast<TimeTermKind>(t))), 0, 0});
+  step.engines = {{"cores", 0, step.cycles * target.cores.count}, {"dma", 0, step.cycles}};
+  return step;
+}
+
+constexpr const char* management_core = "management core";
+
+/// Where it works in one step, it is an engine of all of them, which is idle in the others.
+void add_management_core(const Program& program, std::vector<SimulatedStep>& steps) {
+  const auto managed = [](const ProgramStep& step) { return step.on_management_core() != nullptr; };
+  if (std::none_of(program.steps.begin(), program.steps.end(), managed)) return;
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    if (program.steps[s].launched() == nullptr) continue;
+    const std::int64_t busy = managed(program.steps[s]) ? steps[s].cycles : 0;
+    steps[s].parts.push_back({management_core, busy});
+    steps[s].terms.push_back({management_core, busy, busy});
+    steps[s].engines.push_back({management_core, busy, steps[s].cycles});
+  }
+}
+
+/// Its terms one behind the other, as if nothing overlapped, on a track of its own.
+StepTimeline step_timeline(const ManagementPlan& plan) {
+  StepTimeline timeline;
+  timeline.cycles = plan.cycles();
+  timeline.tracks.push_back({management_core, management_core, 0});
+  std::int64_t from = 0;
+  for (const ManagementTerm& term : plan.terms()) {
+    if (term.cycles == 0) continue;
+    timeline.slices.push_back({0, static_cast<int>(timeline.labels.size()), from, from + term.cycles});
+    timeline.labels.push_back({term.name, "compute", -1});
+    from += term.cycles;
+  }
+  return timeline;
+}
 
 /// Of a step that is refused; a stop reports nothing.
 Failed refuse(const ProgramStep& step, const Decision& decision, const WorkContext& work) {
@@ -65,6 +116,8 @@ Result<std::vector<SimulatedStep>> AthreadBackend::simulate(const Program& progr
     if (work.progress) work.progress("simulate", steps.size(), program.steps.size());
     const Plan* const plan = step.plan();
     steps.emplace_back();
+    if (const ManagementPlan* managed = step.on_management_core())
+      steps.back() = simulated_step(*managed, program.target);
     if (plan == nullptr) continue;
     const Simulated simulated = stowage::simulate(plan->nest, program.target, options, work.stop);
     if (work.stop.stop_requested()) return Failed{};
@@ -76,6 +129,7 @@ Result<std::vector<SimulatedStep>> AthreadBackend::simulate(const Program& progr
     }
   }
   if (refused) return Failed{};
+  add_management_core(program, steps);
   return steps;
 }
 
@@ -84,6 +138,7 @@ Result<std::vector<std::int64_t>> AthreadBackend::evaluate(const Program& progra
   std::vector<Evaluated> evaluated(program.steps.size(), std::int64_t{0});
   parallel_for(evaluated.size(), threads, work.stop, [&](std::size_t i) {
     const Plan* const plan = program.steps[i].plan();
+    if (const ManagementPlan* managed = program.steps[i].on_management_core()) evaluated[i] = managed->cycles();
     if (plan != nullptr) evaluated[i] = evaluated_cycles(*plan, program.target, evaluator, work.stop);
   });
   if (work.stop.stop_requested()) return Failed{};
@@ -97,6 +152,7 @@ Result<std::vector<std::int64_t>> AthreadBackend::evaluate(const Program& progra
 
 Result<StepTimeline> AthreadBackend::timeline(const Program& program, std::size_t step, DmaOrder order,
                                               const WorkContext& work) const {
+  if (const ManagementPlan* managed = program.steps.at(step).on_management_core()) return step_timeline(*managed);
   const Plan* const plan = program.steps.at(step).plan();
   if (plan == nullptr) return StepTimeline{};
   Timeline timeline;

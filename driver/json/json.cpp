@@ -34,6 +34,10 @@ Json totals_json(const Program& program) {
   Json json;
   json["groups"] = totals.groups;
   json["kernels"] = totals.kernels;
+  if (totals.management_steps > 0) {
+    json["management_steps"] = totals.management_steps;
+    json["management_cycles"] = totals.management_cycles;
+  }
   json["operators"] = totals.operators;
   json["flops"] = totals.flops;
   json["multiply_adds"] = totals.multiply_adds;

@@ -66,6 +66,7 @@ std::string cut_part(const PageScope& scope) {
 /// a page to mail.
 std::string spent_cell(const PageScope& scope, std::size_t step, std::int64_t maximum) {
   const Plan* const plan = scope.program().steps[step].plan();
+  if (scope.program().steps[step].on_management_core() != nullptr) return "<td>the management core</td>";
   if (plan == nullptr) return "<td>no kernel: a view</td>";
   if (!scope.has(step)) return "<td></td>";
   TimeShares shares;

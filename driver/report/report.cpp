@@ -10,6 +10,7 @@
 #include "driver/report/table_text.h"
 #include "driver/text/text_table.h"
 #include "fusion/strategies/fuse_candidates.h"
+#include "lowering/program/management_plan.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/program/program.h"
 #include "lowering/search/limit_distance.h"
@@ -104,6 +105,18 @@ std::string time_table(const Plan& plan, const Target& target) {
 }
 
 /// Of a family whose plans only it knows.
+/// What nobody planned: why, and where the time goes.
+std::string managed_text(const ManagementPlan& plan) {
+  std::string text =
+      fmt::format("- The management core computes it, loop by loop on main memory: no plan of the LDM holds it ({}).\n\n",
+                  plan.refused().reason);
+  TextTable table({"time", ">cycles", "formula", "source"});
+  for (const ManagementTerm& term : plan.terms())
+    table.add({term.name, grouped_digits(term.cycles), term.formula, term.source});
+  table.add({"all", grouped_digits(plan.cycles()), "", ""});
+  return text + table.text();
+}
+
 std::string own_plan_text(const KernelPlan& plan, const Target& target) {
   const Scratchpad scratchpad = plan.scratchpad(target);
   const DmaTotals traffic = plan.traffic();
@@ -147,6 +160,10 @@ std::string summary_text(const Compilation& compilation) {
   sums.add({"operators in fused operators", fmt::format("{} in {}", totals.operators, totals.groups)});
   sums.add(
       {"kernels launched", fmt::format("{} in {}", grouped_digits(totals.kernels), counted(totals.spawns, "spawn"))});
+  if (totals.management_steps > 0) {
+    sums.add({"on the management core", fmt::format("{}, {} of the time", counted(totals.management_steps, "operator"),
+                                                    percent_of(totals.management_cycles, totals.cycles))});
+  }
   sums.add({"operations (flop)", grouped_digits(totals.flops)});
   sums.add({"multiply-adds", grouped_digits(totals.multiply_adds)});
   sums.add({"parameters", bytes_text(program.memory.parameter_bytes)});
@@ -220,6 +237,7 @@ std::string step_text(const Program& program, std::size_t step) {
   const KernelPlan* const launched = program.steps[step].launched();
   if (launched == nullptr) return text + "A view: its elements lie where they are wanted, nothing to do.\n";
   text += fmt::format("```\n{}```\n\n", to_text(launched->stages()));
+  if (const ManagementPlan* managed = program.steps[step].on_management_core()) return text + managed_text(*managed);
   if (plan == nullptr) return text + own_plan_text(*launched, program.target);
   text += fmt::format("- Split: {}.\n- Loop order, outermost first: {}.\n- Buffered elements: {}.\n\n",
                       split_text(plan->nest), order_text(plan->schedule), buffer_sizes_text(plan->schedule));

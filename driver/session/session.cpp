@@ -24,6 +24,7 @@
 #include "fusion/fold/fold_intrinsics.h"
 #include "fusion/strategies/fuse_candidates.h"
 #include "lowering/model/planner.h"
+#include "lowering/program/launches.h"
 #include "lowering/program/plan_choices.h"
 #include "lowering/program/program.h"
 
@@ -170,12 +171,14 @@ Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fus
   if (!way.evaluator.is_closed_form()) {
     compilation.evaluated_cycles = std::accumulate(evaluated->begin(), evaluated->end(), std::int64_t{0});
   }
+  for (const std::size_t first : first_kernels(compilation.program.steps)) {
+    count_first_launch(compilation.fusion, compilation.program.steps[first].group.operators.front(),
+                       compilation.program.first_launch_cycles);
+  }
   GroupCycles cycles;
   for (std::size_t i = 0; i < compilation.program.steps.size(); ++i) {
     const ProgramStep& step = compilation.program.steps[i];
     if (step.launched() == nullptr) continue;
-    if (cycles.empty())
-      count_first_launch(compilation.fusion, step.group.operators.front(), compilation.program.first_launch_cycles);
     cycles[step.group.operators] = (*evaluated)[i];
   }
   count_as_planned(compilation.fusion, cycles);

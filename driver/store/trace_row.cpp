@@ -123,6 +123,10 @@ constexpr auto fields_of(Of<CoresSplit>) {
 constexpr auto fields_of(Of<SplitUnaligned>) {
   return kind("split-unaligned", field("reason", &SplitUnaligned::reason));
 }
+constexpr auto fields_of(Of<GivenToManagementCore>) {
+  using T = GivenToManagementCore;
+  return kind("management-core", field("rule", &T::rule), field("reason", &T::reason), field("cycles", &T::cycles));
+}
 constexpr auto fields_of(Of<BufferCorrelated>) {
   using T = BufferCorrelated;
   return kind("buffer-correlated", field("buffer", &T::buffer), field("dimensions", &T::dimensions));

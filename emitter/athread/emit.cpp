@@ -46,9 +46,11 @@ class ProgramEmitter {
     emitted.arena_bytes = arena_bytes_;
     emitted.kernel_of_step.assign(program_.steps.size(), "");
     for (const Layer& layer : parts_.layers) emitted.kernel_of_step[layer.step] = parts_.kernel_of(layer).name;
+    for (const ManagedLayer& layer : parts_.managed) emitted.kernel_of_step[layer.step] = layer.function;
     emitted.files.push_back({"main.c", main_text(), {}});
     emitted.files.push_back({"layers.h", layers_header(), {}});
     emitted.files.push_back({"layers.c", layers_source(), {}});
+    if (!parts_.managed.empty()) emitted.files.push_back({"layers_management.c", management_source(), {}});
     emitted.files.push_back({"layers_mix.h", structs_header(), {}});
     emitted.files.push_back({"sw_rt.h", runtime_header(), {}});
     emitted.files.push_back({"sw_ldm.s.c", std::string(emitter_templates("sw_ldm.s.c")), {}});
@@ -77,12 +79,10 @@ class ProgramEmitter {
     return box_reach(tensor.shape, box_of(graph(), id).strides) * byte_size(tensor.type);
   }
 
-  [[nodiscard]] std::string address(const Layer& layer, NestTensorId tensor) const {
-    const LoopNest& nest = nest_of(layer.step);
-    const StageTensorId index = nest.tensors[tensor].tensor;
-    const StageTensor& of_stages = nest.stages.tensors[index];
-    if (const auto source = of_stages.in_memory()) return address(*source);
-    const StageConstantAllocation* place = program_.memory.find_stage_constant(static_cast<int>(layer.step), index);
+  [[nodiscard]] std::string address(std::size_t step, StageTensorId index) const {
+    const StageTensor& tensor = program_.steps[step].launched()->stages().tensors[index];
+    if (const auto source = tensor.in_memory()) return address(*source);
+    const StageConstantAllocation* place = program_.memory.find_stage_constant(static_cast<int>(step), index);
     check(place != nullptr, "a constant without a place in main memory");
     return fmt::format("parameters + {}", place->offset);
   }
@@ -133,11 +133,17 @@ class ProgramEmitter {
     out.line("athread_init();");
     const int threads = threads_of_launch(program_.target);
     if (threads != threads_by_default) out.line(fmt::format("athread_set_num_threads({});", threads));
+    auto managed = parts_.managed.begin();
+    const auto call_managed_before = [&](std::size_t step) {
+      for (; managed != parts_.managed.end() && managed->step < step; ++managed) write_call(out, *managed);
+    };
     for (const Layer& layer : parts_.layers) {
+      call_managed_before(layer.step);
       write_call(out, layer);
       const Spawn* const spawn = parts_.spawn_of(layer);
       if (spawn != nullptr && &parts_.layers[spawn->layers.back()] == &layer) out.line(spawn->function + "();");
     }
+    call_managed_before(program_.steps.size());
     out.line("athread_halt();");
     out.blank();
     out.comment("output");
@@ -161,14 +167,27 @@ class ProgramEmitter {
     const LoopNest& nest = nest_of(layer.step);
     std::vector<std::string> arguments;
     for (const NestTensorId t : layer.tensors.ids()) {
-      arguments.push_back(fmt::format("({} *)({})", element_type(nest, t), address(layer, t)));
+      arguments.push_back(
+          fmt::format("({} *)({})", element_type(nest, t), address(layer.step, nest.tensors[t].tensor)));
     }
-    const std::string call = fmt::format("{}({});", layer.function, fmt::join(arguments, ", "));
+    write_call(out, layer.function, arguments);
+  }
+
+  void write_call(CWriter& out, const ManagedLayer& layer) const {
+    const StageList& stages = program_.steps[layer.step].launched()->stages();
+    std::vector<std::string> arguments;
+    for (const StageTensorId t : layer.parameters)
+      arguments.push_back(fmt::format("({} *)({})", c_name_of(stages.tensors[t].type), address(layer.step, t)));
+    write_call(out, layer.function, arguments);
+  }
+
+  static void write_call(CWriter& out, const std::string& function, const std::vector<std::string>& arguments) {
+    const std::string call = fmt::format("{}({});", function, fmt::join(arguments, ", "));
     if (call.size() <= 110) {
       out.line(call);
       return;
     }
-    out.line(layer.function + "(");
+    out.line(function + "(");
     for (std::size_t t = 0; t < arguments.size(); ++t) {
       out.line(fmt::format("    {}{}", arguments[t], t + 1 < arguments.size() ? "," : ");"));
     }
@@ -183,6 +202,9 @@ class ProgramEmitter {
     out.line("#include <stdint.h>");
     out.blank();
     for (const Layer& layer : parts_.layers) out.line(prototype(layer) + ";");
+    for (const ManagedLayer& layer : parts_.managed) {
+      out.line(prototype_of(layer, *program_.steps[layer.step].on_management_core()) + ";");
+    }
     if (!parts_.spawns.empty()) {
       out.blank();
       out.comment("Layers that are not launched by themselves only say where their tensors are; these launch them.");
@@ -227,14 +249,39 @@ class ProgramEmitter {
     return to_text(out.lines());
   }
 
-  void write_layer(CWriter& out, const Layer& layer) const {
-    const Spawn* const spawn = parts_.spawn_of(layer);
-    const Kernel& kernel = parts_.kernel_of(layer);
-    const FusedOperator& group = program_.steps[layer.step].group;
+  [[nodiscard]] std::string management_source() const {
+    CWriter out;
+    out.comment(title("The layers that the management core computes itself"));
+    out.line("#define SW_MANAGEMENT_CORE");
+    for (const char* header : {"<math.h>", "<stdbool.h>", "<stdint.h>"}) out.line(fmt::format("#include {}", header));
     out.blank();
+    for (const char* header : {"athread.h", "layers.h", "sw_rt.h"}) out.line(fmt::format("#include \"{}\"", header));
+    out.blank();
+    out.line("#ifdef SW_EMULATION /* takes what a layer has written */");
+    out.line("#define LAYER_DONE(layer) swemu_layer_done(SWEMU_SITE, #layer)");
+    out.line("#else");
+    out.line("#define LAYER_DONE(layer) (void)0");
+    out.line("#endif");
+    for (const ManagedLayer& layer : parts_.managed) {
+      const ProgramStep& step = program_.steps[layer.step];
+      out.blank();
+      write_title(out, step.group);
+      write_managed_layer(out, layer, *step.on_management_core());
+    }
+    return to_text(out.lines());
+  }
+
+  void write_title(CWriter& out, const FusedOperator& group) const {
     std::vector<std::string> operators;
     for (const OpId op : group.operators) operators.push_back(graph().op(op).name);
     out.comment(fmt::format("{}: {} ({})", group.name, fmt::join(operators, ", "), group.template_name));
+  }
+
+  void write_layer(CWriter& out, const Layer& layer) const {
+    const Spawn* const spawn = parts_.spawn_of(layer);
+    const Kernel& kernel = parts_.kernel_of(layer);
+    out.blank();
+    write_title(out, program_.steps[layer.step].group);
     out.open(prototype(layer) + " {");
     if (spawn == nullptr) out.line(fmt::format("static struct {}_para para;", kernel.name));
     const std::string para = spawn != nullptr ? fmt::format("{}_para.{}", spawn->function, layer.function) : "para";
@@ -335,6 +382,7 @@ class ProgramEmitter {
 
   [[nodiscard]] std::string makefile() const {
     std::vector<std::string> objects{"  sw_ldm.s.o"};
+    if (!parts_.managed.empty()) objects.emplace_back("  layers_management.o");
     for (const Kernel& kernel : parts_.kernels) objects.push_back(fmt::format("  {}.s.o", kernel.name));
     for (const Spawn& spawn : parts_.spawns) objects.push_back(fmt::format("  {}.s.o", spawn.kernels));
     constexpr std::int64_t mebibyte = 1024 * 1024;

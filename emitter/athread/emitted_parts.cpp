@@ -52,6 +52,10 @@ class PartsFinder {
     });
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> known;  // hash → kernel
     for (std::size_t s = 0; s < program_.steps.size(); ++s) {
+      if (const ManagementPlan* plan = program_.steps[s].on_management_core()) {
+        const std::string function = functions_.take("layer_" + c_name(program_.steps[s].group.name));
+        parts_.managed.push_back(managed_layer(s, function, *plan));
+      }
       if (program_.steps[s].plan() == nullptr) continue;
       const LoopNest& nest = program_.steps[s].plan()->nest;
       Layer layer;

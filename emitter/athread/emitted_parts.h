@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "emitter/athread/emit_management.h"
 #include "emitter/athread/kernel.h"
 #include "lowering/program/program.h"
 
@@ -36,7 +37,8 @@ struct Spawn {
 };
 
 struct EmittedParts {
-  std::vector<Layer> layers;  ///< in execution order
+  std::vector<Layer> layers;          ///< in execution order
+  std::vector<ManagedLayer> managed;  ///< by step
   std::vector<Kernel> kernels;
   std::vector<Spawn> spawns;  ///< of more than one kernel
 

@@ -12,6 +12,7 @@
 #include "core/storage_box.h"
 #include "emitter/athread/kernel.h"
 #include "emitter/emulation/emulated_sources.h"
+#include "lowering/program/management_plan.h"
 #include "lowering/time/dma_alignment.h"
 
 namespace stowage {
@@ -20,7 +21,7 @@ namespace {
 constexpr std::int64_t least_red_zone_bytes = 64;
 constexpr std::string_view red_zone_name = "red_zone";
 
-/// Which launch a step is, and which step a launch.
+/// Which launch a step is, and which step a launch. One that the management core computes counts as one, of no core.
 struct Launches {
   std::vector<int> step_of;      ///< by launch
   std::vector<int> last_before;  ///< by step: its launch, or for a view the last one before it; -1 where there is none
@@ -39,17 +40,16 @@ Launches find_launches(const Program& program, const EmittedProgram& emitted) {
 std::int64_t up(std::int64_t bytes, std::int64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 /// DMA moves whole units: the last one may reach past the end of a tensor, to which those bytes belong.
-EmulatedRange range_of(const Program& program, int step, const NestTensor& nest_tensor) {
+EmulatedRange range_of(const Program& program, int step, StageTensorId id, bool written) {
   const std::int64_t unit = program.target.dma.alignment;
-  const LoopNest& nest = program.steps[at(step)].plan()->nest;
-  const StageTensor& tensor = nest.stages.tensors[nest_tensor.tensor];
+  const StageTensor& tensor = program.steps[at(step)].launched()->stages().tensors[id];
   if (const auto source = tensor.in_memory()) {
     const MemoryAllocation* place = program.memory.find(*source);
     check(place != nullptr, "a tensor of a kernel has no place in main memory");
     return {tensor.name, place->area == MemoryAllocation::Area::parameters ? 0 : 1, place->offset,
-            up(place->bytes, unit), nest_tensor.written};
+            up(place->bytes, unit), written};
   }
-  const StageConstantAllocation* place = program.memory.find_stage_constant(step, nest_tensor.tensor);
+  const StageConstantAllocation* place = program.memory.find_stage_constant(step, id);
   check(place != nullptr, "a constant of a kernel has no place in main memory");
   return {tensor.name, 0, place->offset, up(place->bytes, unit), false};
 }
@@ -104,11 +104,19 @@ EmulationJob job_of(const Program& program, const EmittedProgram& emitted, const
   EmulationJob job;
   for (const EmittedFile& file : emitted.files) job.sources.push_back({file.path, file.text});
   for (const int step : launches.step_of) {
-    const LoopNest& nest = program.steps[at(step)].plan()->nest;
     EmulatedLaunch launch;
     launch.name = program.steps[at(step)].group.name;
-    for (const NestTensor& tensor : nest.tensors) launch.ranges.push_back(range_of(program, step, tensor));
-    launch.gaps = gaps_of(nest, program.target.dma.alignment);
+    if (const ManagementPlan* managed = program.steps[at(step)].on_management_core()) {
+      for (const StageTensorId tensor : managed->memory_tensors()) {
+        const bool written = managed->stages().tensors[tensor].role == TensorRole::output;
+        launch.ranges.push_back(range_of(program, step, tensor, written));
+      }
+    } else {
+      const LoopNest& nest = program.steps[at(step)].plan()->nest;
+      for (const NestTensor& tensor : nest.tensors)
+        launch.ranges.push_back(range_of(program, step, tensor.tensor, tensor.written));
+      launch.gaps = gaps_of(nest, program.target.dma.alignment);
+    }
     job.launches.push_back(std::move(launch));
   }
   for (std::size_t s = 0; keep_outputs && s < program.steps.size(); ++s) {
@@ -166,6 +174,7 @@ Result<std::vector<StatementCount>> statement_counts(const Program& program, con
     for (const LineOrigin& origin : file.origins) statement_at[{file.path, origin.line}] = origin.statement;
   std::map<std::pair<int, int>, StatementCount> counts;
   for (const int step : launches.step_of) {
+    if (program.steps[at(step)].plan() == nullptr) continue;
     visit_statements(program.steps[at(step)].plan()->nest.body, [&](const Stmt& stmt) {
       if (std::holds_alternative<Dma>(stmt.node)) counts[{step, stmt.id}] = {step, stmt.id, 0, 0, 0};
     });

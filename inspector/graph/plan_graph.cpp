@@ -144,7 +144,10 @@ class Sketcher {
     node.lines = {shortened(group.name)};
     node.names = {qt(group.name)};
     node.tip = format("step {}: {} (template {})", index, group.name, group.template_name);
-    if (step.plan == nullptr) {
+    if (step.step->on_management_core() != nullptr) {
+      node.lines.push_back(QStringLiteral("management core, ") +
+                           full_time_text(step.cycles, plan_.program().target.clock_hz, wish_.units));
+    } else if (step.plan == nullptr) {
       node.lines.push_back(QStringLiteral("a view: no kernel"));
     } else {
       const double share = all_cycles_ > 0 ? static_cast<double>(step.cycles) / static_cast<double>(all_cycles_) : 0;

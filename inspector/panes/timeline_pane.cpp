@@ -159,7 +159,9 @@ Drawing TimelinePane::message(QSizeF room) const {
   } else if (step() == nullptr) {
     text = tr("Simulating the network …");
   } else if (step()->plan == nullptr) {
-    text = tr("%1 is a view: it takes no time").arg(qt(step()->step->group.name));
+    text = step()->step->on_management_core() != nullptr
+               ? tr("%1: the management core computes it, while the cores wait").arg(qt(step()->step->group.name))
+               : tr("%1 is a view: it takes no time").arg(qt(step()->step->group.name));
   } else if (!shown_.refusal.isEmpty()) {
     text = tr("%1 cannot be simulated: %2").arg(qt(step()->step->group.name), shown_.refusal);
   } else {

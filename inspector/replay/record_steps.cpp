@@ -77,6 +77,10 @@ class RecordFollower {
                             step.why = "DMA moves whole units, so another split over the cores is looked for.";
                             describe_ranges(step);
                           },
+                          [&](const GivenToManagementCore&) {
+                            ReplayStep& step = add(record);
+                            step.why = "It has a cache and reads main memory, so that nothing has to fit.";
+                          },
                           [&](const IteratorsClassified& classified) {
                             take(classified.state);
                             for (const IteratorClassified& each : classified.changed) add_class(each);

@@ -9,6 +9,7 @@
 #include "core/check.h"
 #include "core/parallel.h"
 #include "driver/report/nest_rows.h"
+#include "lowering/program/management_plan.h"
 
 namespace stowage::inspector {
 
@@ -18,6 +19,10 @@ StepFacts facts_of(const Program& program, const EmittedProgram& emitted, std::s
   StepFacts facts;
   facts.step = &program.steps[index];
   facts.plan = facts.step->plan();
+  if (const ManagementPlan* managed = facts.step->on_management_core()) {
+    facts.flops = flops(managed->stages());
+    facts.cycles = managed->cycles();
+  }
   if (facts.plan == nullptr) return facts;
   const Plan& plan = *facts.plan;
   facts.text = to_spanned_text(plan.nest);

@@ -22,7 +22,10 @@ Plan launched_by(Plan plan, LaunchedBy launch, const Target& target);
 /// before it.
 std::int64_t first_launch_cycles(const Planner& planner, const Target& target);
 
-/// The first step that Athread launches, which nothing can come before.
+/// The steps that Athread launches and before which no kernel can come: of all, and after each that the management core
+/// computes.
+std::vector<std::size_t> first_kernels(const std::vector<ProgramStep>& steps);
+/// The first of them.
 std::optional<std::size_t> first_kernel(const std::vector<ProgramStep>& steps);
 
 /// Indices into `steps` of the kernels of each spawn, in execution order. Steps that launch nothing, or that another

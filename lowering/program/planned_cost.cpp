@@ -14,6 +14,7 @@
 #include "lowering/nest/group_work.h"
 #include "lowering/program/canonical_stages.h"
 #include "lowering/program/cost_cache.h"
+#include "lowering/program/management_plan.h"
 #include "lowering/program/plan_group.h"
 #include "lowering/program/smallest_ldm.h"
 #include "lowering/program/unaligned_parts.h"
@@ -26,7 +27,12 @@ namespace {
 GroupCost::Answer answer_of(Planned planned, const Graph& graph, const FusedOperator& group, const Planner& planner,
                             const Target& target, PlanChoices& choices, const Evaluator& evaluator,
                             const std::stop_token& stop) {
-  if (auto* refused = std::get_if<Decision>(&planned)) return {std::move(*refused), 0};
+  if (auto* refused = std::get_if<Decision>(&planned)) {
+    if (group.operators.size() > 1) return {std::move(*refused), 0};
+    auto managed = plan_without_ldm(group_stages(graph, group), std::move(*refused), target);
+    if (auto* decision = std::get_if<Decision>(&managed)) return {std::move(*decision), 0};
+    return {Decision::allow(), std::get<ManagementPlan>(managed).cycles()};
+  }
   const Plan& plan = std::get<Plan>(planned);
   if (group.operators.size() > 1) {
     if (const auto added = added_unaligned(graph, group, plan.nest, planner, target, choices)) {

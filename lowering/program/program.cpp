@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/number_text.h"
 #include "core/overloaded.h"
@@ -12,6 +13,7 @@
 #include "lowering/model/ldm_room.h"
 #include "lowering/model/planner.h"
 #include "lowering/program/launches.h"
+#include "lowering/program/management_plan.h"
 #include "lowering/program/plan_choices.h"
 #include "lowering/program/plan_group.h"
 #include "lowering/search/physical_limit.h"
@@ -63,7 +65,10 @@ void choose_for_groups(const FusedGraph& fused, const std::map<std::string, Sche
                [&](std::size_t k) { choices.add(kinds[k]->text, choose_plan(*kinds[k], planner, target)); });
 }
 
+constexpr const char* too_large_rule = "plan-too-large";
+
 std::string remedy_for(const Decision& refused) {
+  if (refused.rule == too_large_rule) return "split its tensors, or choose a target with more LDM";
   if (refused.rule == "ldm-capacity") return "choose a target with more LDM or another fusion";
   if (refused.rule == "dma-alignment") return "choose a target with a smaller dma.alignment";
   if (refused.rule == cycle_limit_rule) {
@@ -96,8 +101,14 @@ void warn_of_unaligned(const ProgramStep& step, const Target& target, Diagnostic
 
 const KernelPlan* ProgramStep::launched() const {
   return std::visit(Overloaded{[](const ViewStep&) -> const KernelPlan* { return nullptr; },
-                               [](const KernelLaunch& launch) { return launch.plan.get(); }},
+                               [](const KernelLaunch& launch) { return launch.plan.get(); },
+                               [](const ManagementStep& step) -> const KernelPlan* { return step.plan.get(); }},
                     work);
+}
+
+const ManagementPlan* ProgramStep::on_management_core() const {
+  const auto* step = std::get_if<ManagementStep>(&work);
+  return step == nullptr ? nullptr : step->plan.get();
 }
 
 const Plan* ProgramStep::plan() const { return plan_of(launched()); }
@@ -109,39 +120,96 @@ const Plan* plan_of(const KernelPlan* launched) {
 
 namespace {
 
-/// Planners plan each kernel as if another one came before it.
-void spawn_first_kernel(Program& program, const std::map<std::string, Schedule>& schedules, const Planner& planner,
-                        Diagnostics& diagnostics) {
-  const auto first = first_kernel(program.steps);
-  if (!first) return;
-  program.first_launch_cycles = first_launch_cycles(planner, program.target);
-  ProgramStep& step = program.steps[*first];
-  const auto fixed = schedules.find(step.group.name);
-  if (fixed != schedules.end() && fixed->second.launch == LaunchedBy::barrier) {
-    SourceLocation place;
-    place.object = fmt::format("fused operator {}", step.group.name);
-    diagnostics.error("nothing-before", std::move(place),
-                      "its kernel shall begin behind a barrier, and is the first one of the program",
-                      "leave out 'launch', or give \"spawn\"");
+/// The plan of a group, or why it has none: neither of the LDM nor, of an operator alone of which nothing is fixed, of
+/// the management core.
+std::variant<StepWork, Decision> work_of(const Graph& graph, const FusedOperator& group, Planned planned,
+                                         bool nothing_fixed, const Target& target) {
+  std::optional<Decision> refused;
+  if (auto* decision = std::get_if<Decision>(&planned)) {
+    refused = std::move(*decision);
+  } else {
+    const LoopNest& nest = std::get<Plan>(planned).nest;
+    const auto broken = verify(nest, target);
+    if (broken && broken->starts_with(unchecked_rule)) {
+      refused = Decision::refuse(too_large_rule, fmt::format("its plan is too large to be shown sound: {}", *broken));
+    } else {
+      check(!broken, fmt::format("the plan of {} is unsound: {}", group.name, broken.value_or("")));
+    }
   }
-  if (step.plan()->nest.launch == LaunchedBy::barrier)
-    step.work = launch_of(launched_by(*step.plan(), LaunchedBy::spawn, program.target));
+  if (!refused) return launch_of(std::get<Plan>(std::move(planned)));
+  if (group.operators.size() > 1 || !nothing_fixed) return *std::move(refused);
+  auto managed = plan_without_ldm(group_stages(graph, group), *std::move(refused), target);
+  if (auto* decision = std::get_if<Decision>(&managed)) return std::move(*decision);
+  return StepWork(ManagementStep{std::make_shared<const ManagementPlan>(std::get<ManagementPlan>(std::move(managed)))});
+}
+
+/// Planners plan each kernel as if another one came before it.
+void spawn_first_kernels(Program& program, const std::map<std::string, Schedule>& schedules, const Planner& planner,
+                         Diagnostics& diagnostics) {
+  program.first_launch_cycles = first_launch_cycles(planner, program.target);
+  for (const std::size_t first : first_kernels(program.steps)) {
+    ProgramStep& step = program.steps[first];
+    const auto fixed = schedules.find(step.group.name);
+    if (fixed != schedules.end() && fixed->second.launch == LaunchedBy::barrier) {
+      const bool first_of_all = first == first_kernels(program.steps).front();
+      SourceLocation place;
+      place.object = fmt::format("fused operator {}", step.group.name);
+      diagnostics.error("nothing-before", std::move(place),
+                        fmt::format("its kernel shall begin behind a barrier, and is the first one {}",
+                                    first_of_all ? "of the program" : "after work of the management core"),
+                        "leave out 'launch', or give \"spawn\"");
+    }
+    if (step.plan()->nest.launch == LaunchedBy::barrier)
+      step.work = launch_of(launched_by(*step.plan(), LaunchedBy::spawn, program.target));
+  }
+}
+
+/// One warning for all of them, with what they take.
+void warn_of_management_core(const Program& program, Diagnostics& diagnostics) {
+  const ProgramTotals totals = totals_of(program);
+  if (totals.management_steps == 0) return;
+  Diagnostic warning;
+  warning.severity = Severity::warning;
+  warning.code = "management-core";
+  warning.place.object = fmt::format("network {}", program.fused.graph.name());
+  warning.message =
+      fmt::format("no plan of the LDM holds {}: the management core computes {}, in {:.1f} % of the time",
+                  counted(totals.management_steps, "operator"), for_number(totals.management_steps, "it", "them"),
+                  100 * static_cast<double>(totals.management_cycles) /
+                      static_cast<double>(std::max<std::int64_t>(totals.cycles, 1)));
+  std::vector<std::string> remedies;
+  for (const ProgramStep& step : program.steps) {
+    const ManagementPlan* const plan = step.on_management_core();
+    if (plan == nullptr) continue;
+    warning.notes.push_back(fmt::format("{}, {} cycles: {} [{}]", step.group.name, grouped_digits(plan->cycles()),
+                                        plan->refused().reason, plan->refused().rule));
+    const std::string remedy = remedy_for(plan->refused());
+    if (!remedy.empty() && std::find(remedies.begin(), remedies.end(), remedy) == remedies.end())
+      remedies.push_back(remedy);
+  }
+  warning.remedy = fmt::format("{}", fmt::join(remedies, "; "));
+  diagnostics.add(std::move(warning));
 }
 
 /// What no tensors' places can mend is told with its numbers instead of failing on the machine.
 void check_main_memory(const Program& program, Diagnostics& diagnostics) {
   const std::int64_t room = program.target.main_memory.bytes;
   const MemoryMap& memory = program.memory;
-  const std::int64_t needed = memory.parameter_bytes + memory.activation_bytes;
+  std::int64_t beside = 0;  // what stages of the management core leave to the next
+  for (const ProgramStep& step : program.steps) {
+    if (const ManagementPlan* plan = step.on_management_core()) beside += plan->intermediate_bytes();
+  }
+  const std::int64_t needed = memory.parameter_bytes + memory.activation_bytes + beside;
   if (room == 0 || needed <= room) return;
   SourceLocation place;
   place.object = fmt::format("network {}", program.fused.graph.name());
-  diagnostics.error("main-memory-capacity", std::move(place),
-                    fmt::format("its tensors need {} of main memory, {} for parameters and {} for activations; {} has "
-                                "{}",
-                                counted(needed, "byte"), grouped_digits(memory.parameter_bytes),
-                                grouped_digits(memory.activation_bytes), program.target.name, grouped_digits(room)),
-                    "give the network a smaller batch, or choose a target with more 'main_memory.bytes'");
+  diagnostics.error(
+      "main-memory-capacity", std::move(place),
+      fmt::format("its tensors need {} of main memory, {} for parameters and {} for activations; {} has "
+                  "{}",
+                  counted(needed, "byte"), grouped_digits(memory.parameter_bytes),
+                  grouped_digits(memory.activation_bytes + beside), program.target.name, grouped_digits(room)),
+      "give the network a smaller batch, or choose a target with more 'main_memory.bytes'");
 }
 
 }  // namespace
@@ -198,32 +266,26 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
     step.group = group;
     for (TraceRecord& record : traces[g].records) trace.add(std::move(record));
     if (plans[g]) {
-      Planned planned = *std::move(plans[g]);
-      if (const auto* refused = std::get_if<Decision>(&planned)) {
+      auto work = work_of(fused.graph, group, *std::move(plans[g]), !schedules.contains(group.name), target);
+      if (const auto* refused = std::get_if<Decision>(&work)) {
         SourceLocation place;
         place.object = fmt::format("fused operator {}", group.name);
         diagnostics.error(refused->rule, std::move(place), refused->reason, remedy_for(*refused));
         continue;
       }
-      step.work = launch_of(std::get<Plan>(std::move(planned)));
-      const auto broken = verify(step.plan()->nest, target);
-      if (broken && broken->starts_with(unchecked_rule)) {
-        SourceLocation place;
-        place.object = fmt::format("fused operator {}", group.name);
-        diagnostics.error("plan-too-large", std::move(place),
-                          fmt::format("its plan is too large to be shown sound: {}", *broken),
-                          "split its tensors, or choose a target with more LDM");
-        continue;
-      }
-      check(!broken, fmt::format("the plan of {} is unsound: {}", group.name, broken.value_or("")));
+      step.work = std::get<StepWork>(std::move(work));
     }
     if (step.plan() != nullptr) warn_of_unaligned(step, target, diagnostics);
+    if (const ManagementPlan* plan = step.on_management_core()) {
+      trace.add(group.name, GivenToManagementCore{plan->refused().rule, plan->refused().reason, plan->cycles()});
+    }
     program.steps.push_back(std::move(step));
   }
-  spawn_first_kernel(program, schedules, planner, diagnostics);
+  spawn_first_kernels(program, schedules, planner, diagnostics);
   if (diagnostics.has_errors()) return Failed{};
   program.memory = plan_memory(fused, program.steps, target.main_memory.line_bytes);
   check_main_memory(program, diagnostics);
+  warn_of_management_core(program, diagnostics);
   if (diagnostics.has_errors()) return Failed{};
   return program;
 }
@@ -232,7 +294,7 @@ Scratchpad scratchpad_of(const Program& program) {
   Scratchpad all{"LDM", 0, program.target.ldm.available()};
   bool first = true;
   for (const ProgramStep& step : program.steps) {
-    if (step.launched() == nullptr) continue;
+    if (step.launched() == nullptr || step.on_management_core() != nullptr) continue;
     const Scratchpad one = step.launched()->scratchpad(program.target);
     all = {one.name, std::max(all.peak_bytes, one.peak_bytes),
            first ? one.room_bytes : std::min(all.room_bytes, one.room_bytes)};
@@ -250,6 +312,14 @@ ProgramTotals totals_of(const Program& program) {
     sum.operators += static_cast<std::int64_t>(step.group.operators.size());
     const KernelPlan* const launched = step.launched();
     if (launched == nullptr) continue;
+    if (step.on_management_core() != nullptr) {
+      ++sum.management_steps;
+      sum.management_cycles += launched->cycles();
+      sum.flops += flops(launched->stages());
+      sum.multiply_adds += multiply_adds(launched->stages());
+      sum.cycles += launched->cycles();
+      continue;
+    }
     ++sum.kernels;
     if (step.plan() == nullptr || step.plan()->nest.launch == LaunchedBy::spawn) ++sum.spawns;
     sum.flops += flops(launched->stages());

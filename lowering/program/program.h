@@ -58,16 +58,24 @@ struct KernelLaunch {
   std::shared_ptr<const KernelPlan> plan;  ///< not null; copies of a program share it
 };
 
+class ManagementPlan;  // lowering/program/management_plan.h
+
+/// The management core works, while the others wait.
+struct ManagementStep {
+  std::shared_ptr<const ManagementPlan> plan;  ///< not null
+};
+
 /// What a step does. A kind is added here, and the compiler shows who has to know it (HACKING.md).
-using StepWork = std::variant<ViewStep, KernelLaunch>;
+using StepWork = std::variant<ViewStep, KernelLaunch, ManagementStep>;
 
 /// One fused operator of a program with what is done for it.
 struct ProgramStep {
   FusedOperator group;
   StepWork work;
 
-  [[nodiscard]] const KernelPlan* launched() const;  ///< null where nothing is launched
+  [[nodiscard]] const KernelPlan* launched() const;  ///< null of a view, for which nothing runs
   [[nodiscard]] const Plan* plan() const;            ///< of what it launches, if Athread planned it; else null
+  [[nodiscard]] const ManagementPlan* on_management_core() const;  ///< null where that core does not work
 };
 
 /// A kernel launch of Athread, and its plan back; null of another family's.
@@ -95,9 +103,11 @@ std::int64_t ldm_for_buffers(const Program& program);  ///< that room
 
 /// Sums over a program, for tables and --json.
 struct ProgramTotals {
-  std::int64_t groups = 0;   ///< fused operators, views included
-  std::int64_t kernels = 0;  ///< fused operators that are launched
-  std::int64_t spawns = 0;   ///< in which they run
+  std::int64_t groups = 0;             ///< fused operators, views included
+  std::int64_t kernels = 0;            ///< fused operators that are launched
+  std::int64_t management_steps = 0;   ///< fused operators that the management core computes
+  std::int64_t management_cycles = 0;  ///< what they take of all
+  std::int64_t spawns = 0;             ///< in which they run
   std::int64_t operators = 0;
   std::int64_t flops = 0;
   std::int64_t multiply_adds = 0;

@@ -63,6 +63,7 @@ std::vector<TraceEvent> examples() {
       CoresSplit{SplitBy::search, split, {64, 1024, 1024}, {8, 512, 1024}},
       CoresSplit{SplitBy::alignment, {}, {1, 1, 1}, {1, 1, 1}},
       SplitUnaligned{"C is moved in parts of 2 bytes"},
+      GivenToManagementCore{"ldm-capacity", "X_ldm needs 4 096 bytes, has 2 048", 512},
       BufferCorrelated{b, {{k}, {x, y}}},
       IteratorsClassified{
           IteratorsClassified::When::first, std::nullopt, {{k, IteratorClass::comp, {a}, {b}}}, state()},

@@ -30,6 +30,8 @@ int swemu_set_threads(struct swemu_site* site, int threads);
 int swemu_spawn(struct swemu_site* site, const char* kernel, void (*function)(void*), void* argument,
                 size_t argument_bytes);
 int swemu_join(struct swemu_site* site);
+/* The management core has computed a layer itself: for outputs and counts a launch, on no core. */
+void swemu_layer_done(struct swemu_site* site, const char* layer);
 
 /* Compute cores. */
 /* The core's LDM: the kernel's struct has `bytes`, of which the first `buffer_bytes` are buffers (what is counted). */

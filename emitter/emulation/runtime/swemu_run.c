@@ -460,6 +460,16 @@ int swemu_join(struct swemu_site* site) {
   return 0;
 }
 
+void swemu_layer_done(struct swemu_site* site, const char* layer) {
+  if (swemu_core) swemu_fatal("emulation-misuse", site, swemu_core->id, "%s on a compute core", layer);
+  if (swemu_run.running)
+    swemu_fatal("emulation-misuse", site, -1, "%s while %s has not been joined", layer, swemu_run.kernel);
+  if (swemu_run.launch < 0) swemu_write_dumps(-1);
+  begin_launch(site, -1, layer, NULL, 0);
+  swemu_end_launch(workers, worker_count);
+  swemu_write_dumps(swemu_run.launch);
+}
+
 int swemu_halt(void) {
   swemu_finish();
   return 0;
