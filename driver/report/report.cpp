@@ -10,8 +10,8 @@
 #include "driver/report/table_text.h"
 #include "driver/text/text_table.h"
 #include "fusion/strategies/fuse_candidates.h"
-#include "lowering/program/management_plan.h"
 #include "lowering/model/ldm_room.h"
+#include "lowering/program/management_plan.h"
 #include "lowering/program/program.h"
 #include "lowering/search/limit_distance.h"
 #include "lowering/search/physical_limit.h"
@@ -107,9 +107,9 @@ std::string time_table(const Plan& plan, const Target& target) {
 /// Of a family whose plans only it knows.
 /// What nobody planned: why, and where the time goes.
 std::string managed_text(const ManagementPlan& plan) {
-  std::string text =
-      fmt::format("- The management core computes it, loop by loop on main memory: no plan of the LDM holds it ({}).\n\n",
-                  plan.refused().reason);
+  std::string text = fmt::format(
+      "- The management core computes it, loop by loop on main memory: no plan of the LDM holds it ({}).\n\n",
+      plan.refused().reason);
   TextTable table({"time", ">cycles", "formula", "source"});
   for (const ManagementTerm& term : plan.terms())
     table.add({term.name, grouped_digits(term.cycles), term.formula, term.source});

@@ -146,8 +146,7 @@ std::vector<std::string> cost_lines(const ProgramStep& step, std::int64_t all_cy
   const double share = all_cycles > 0 ? 100.0 * static_cast<double>(cost.cycles) / static_cast<double>(all_cycles) : 0;
   const std::string where =
       step.on_management_core() != nullptr ? "management core" : fmt::format("DMA {}", bytes_text(cost.bytes));
-  return {fmt::format("{} ({:.1f} %)", seconds_text(static_cast<double>(cost.cycles) / target.clock_hz), share),
-          where};
+  return {fmt::format("{} ({:.1f} %)", seconds_text(static_cast<double>(cost.cycles) / target.clock_hz), share), where};
 }
 
 /// Operators of the group that one of them reads, where that is not just the one above it; "" else.
