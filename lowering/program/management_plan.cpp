@@ -115,7 +115,7 @@ Work work_of(const StageList& list, const Target& target) {
 }
 
 /// Nobody counts more: as many as refuse the plan.
-std::int64_t whole_cycles(double cycles) {
+std::int64_t cycles_that_count(double cycles) {
   return cycles >= static_cast<double>(cycle_limit) ? cycle_limit : static_cast<std::int64_t>(std::ceil(cycles));
 }
 
@@ -155,13 +155,13 @@ ManagementPlan::ManagementPlan(StageList stages, Decision refused, const Target&
   check(target.management_core.has_value(), "a plan for a management core that there is not");
   const ManagementCore& core = *target.management_core;
   const Work work = work_of(stages_, target);
-  terms_ = {{"arithmetic", whole_cycles(work.arithmetic_cycles),
+  terms_ = {{"arithmetic", cycles_that_count(work.arithmetic_cycles),
              fmt::format("{} operations, a point at least one", whole(work.operations)),
              "management_core.operations_per_cycle"},
-            {"functions", whole_cycles(work.functions * core.function_cycles),
+            {"functions", cycles_that_count(work.functions * core.function_cycles),
              fmt::format("{} functions of {} cycles", whole(work.functions), core.function_cycles),
              "management_core.function_cycles"},
-            {"memory", whole_cycles(work.bytes / core.bytes_per_second * target.clock_hz),
+            {"memory", cycles_that_count(work.bytes / core.bytes_per_second * target.clock_hz),
              fmt::format("{} bytes of lines past a cache of {}", whole(work.bytes), grouped_digits(core.cache_bytes)),
              "management_core.bytes_per_second"}};
 }

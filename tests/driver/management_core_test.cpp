@@ -25,7 +25,7 @@ void write_network() {
   REQUIRE(model.save("mirror.onnx", diagnostics));
 }
 
-const std::string small_ldm = "target.ldm.bytes=10240";  // 4 096 bytes for buffers
+const std::string small_ldm = "target.ldm.bytes=8192";  // 2 048 bytes for buffers
 
 nlohmann::json step_named(const nlohmann::json& plan, const std::string& name) {
   for (const auto& step : plan.at("steps")) {
@@ -133,7 +133,7 @@ clock_hz = 1e9
 [main_memory]
 line_bytes = 128
 [ldm]
-bytes = 10240
+bytes = 8192
 reserved = 6144
 alignment = 32
 [cores]

@@ -59,7 +59,7 @@ StageList transposition(std::int64_t rows, std::int64_t columns) {
 TEST_CASE("the management core computes the operator that no plan of the LDM holds, and only that") {
   Diagnostics diagnostics;
   Trace trace;
-  const auto program = planned(machine(10240), diagnostics, {}, TraceSink(&trace));
+  const auto program = planned(machine(8192), diagnostics, {}, TraceSink(&trace));
   REQUIRE(program);
   REQUIRE(program->steps.size() == 4);
   for (const std::size_t s : {0, 2, 3}) CHECK(program->steps[s].on_management_core() == nullptr);
@@ -94,7 +94,7 @@ TEST_CASE("the management core computes the operator that no plan of the LDM hol
 
 TEST_CASE("a spawn ends where the management core works") {
   Diagnostics diagnostics;
-  const auto program = planned(machine(10240), diagnostics);
+  const auto program = planned(machine(8192), diagnostics);
   REQUIRE(program);
   CHECK(first_kernels(program->steps) == std::vector<std::size_t>{0, 2});
   CHECK(program->steps[2].plan()->nest.launch == LaunchedBy::spawn);
@@ -104,7 +104,7 @@ TEST_CASE("a spawn ends where the management core works") {
   Schedule behind;
   behind.launch = LaunchedBy::barrier;
   Diagnostics refused;
-  CHECK_FALSE(planned(machine(10240), refused, {{"after", behind}}));
+  CHECK_FALSE(planned(machine(8192), refused, {{"after", behind}}));
   CHECK(format_diagnostics(refused).find("is the first one after work of the management core") != std::string::npos);
 }
 
@@ -115,17 +115,17 @@ TEST_CASE("what fits, what is fixed and what a machine has no core for goes as b
   for (const ProgramStep& step : program->steps) CHECK(step.plan() != nullptr);
 
   Diagnostics without;
-  CHECK_FALSE(planned(machine(10240, false), without));
+  CHECK_FALSE(planned(machine(8192, false), without));
   CHECK(format_diagnostics(without).find("[ldm-capacity]") != std::string::npos);
 
   Schedule fixed;
   fixed.buffer = {{"i0", 1}};
   Diagnostics by_hand;
-  CHECK_FALSE(planned(machine(10240), by_hand, {{"mirrored", fixed}}));
+  CHECK_FALSE(planned(machine(8192), by_hand, {{"mirrored", fixed}}));
 }
 
 TEST_CASE("fusion pays for it what the step takes, and never fuses with it") {
-  const Target target = machine(10240);
+  const Target target = machine(8192);
   const PlannedGroupCost cost(*find_planner("searched"), target);
   const FusedGraph fused = mirror();
   const GroupCost::Answer alone = cost.cost(fused.graph, fused.groups[1]);
@@ -142,7 +142,7 @@ TEST_CASE("fusion pays for it what the step takes, and never fuses with it") {
 }
 
 TEST_CASE("the cost is that of operations, functions and lines, by the target's rates") {
-  Target target = machine(10240);
+  Target target = machine(8192);
   target.management_core->operations_per_cycle = Rate(0.5);
   target.management_core->function_cycles = 40;
   target.management_core->bytes_per_second = target.clock_hz;  // a byte a cycle
