@@ -20,7 +20,7 @@ namespace {
 
 Target machine(std::int64_t ldm_bytes, bool with_management_core = true) {
   Diagnostics diagnostics;
-  auto target = load_target("sw26010", {fmt::format("target.ldm.bytes={}", ldm_bytes)}, diagnostics);
+  auto target = load_target("sw26010", {fmt::format("ldm.bytes={}", ldm_bytes)}, diagnostics);
   REQUIRE(target);
   if (!with_management_core) target->management_core.reset();
   return *target;
@@ -77,8 +77,8 @@ TEST_CASE("the management core computes the operator that no plan of the LDM hol
 
   // One warning that names it, one record that says why.
   CHECK_FALSE(diagnostics.has_errors());
-  REQUIRE(diagnostics.all().size() == 1);
-  CHECK(diagnostics.all()[0].code == "management-core");
+  REQUIRE(diagnostics.entries().size() == 1);
+  CHECK(diagnostics.entries()[0].code == "management-core");
   CHECK(std::count_if(trace.records.begin(), trace.records.end(), [](const TraceRecord& record) {
           return std::holds_alternative<GivenToManagementCore>(record.what) && record.subject == "mirrored";
         }) == 1);
