@@ -13,6 +13,7 @@
 
 #include "core/diagnostics.h"
 #include "core/element_type.h"
+#include "core/rate.h"
 
 namespace stowage {
 
@@ -36,24 +37,6 @@ class TomlTable;  // core/toml_reader.h
 
 /// The family that this file's keys describe machines of, and that of a target that names none.
 inline constexpr std::string_view athread_family = "athread";
-
-/// Operations that one core does in a cycle in an inner loop, by the type of the elements that it computes.
-class Rate {
- public:
-  explicit Rate(double of_all = 1) : of_all_(of_all) {}
-
-  [[nodiscard]] double of(ElementType type) const {
-    const auto own = of_type_.find(type);
-    return own == of_type_.end() ? of_all_ : own->second;
-  }
-  [[nodiscard]] double of_others() const { return of_all_; }  ///< types that have no rate of their own
-  [[nodiscard]] const std::map<ElementType, double>& own() const { return of_type_; }
-  void set(ElementType type, double operations_per_cycle) { of_type_[type] = operations_per_cycle; }
-
- private:
-  double of_all_;
-  std::map<ElementType, double> of_type_;
-};
 
 /// How a core issues instructions, in order: arithmetic on one pipeline, loads, stores and branches on another beside
 /// it, address arithmetic on either.

@@ -3,8 +3,8 @@
 // around it.
 #include <algorithm>
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include "core/operators.h"
 #include "fusion/facts/views.h"
