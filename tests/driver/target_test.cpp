@@ -61,9 +61,8 @@ TEST_CASE("what lines take, what pipelines do and what is assumed read back as t
   REQUIRE(target);
   const std::string text = to_toml(*target);
   CHECK(
-      text.find(
-          "assumed = ['cores.pipelines', 'cores.barrier_cycles', 'dma.issue_cycles', 'dma.bandwidth.page_bytes']\n") !=
-      std::string::npos);
+      text.find("assumed = ['cores.pipelines', 'cores.barrier_cycles', 'dma.issue_cycles', 'dma.bandwidth.page_bytes', "
+                "'management_core.function_cycles', 'management_core.bytes_per_second']\n") != std::string::npos);
   const auto again = parse_target(text, "again.toml", {}, diagnostics);
   REQUIRE(again);
   CHECK(settings_between(*target, *again).empty());
