@@ -188,7 +188,7 @@ Result<BackendRun> AthreadBackend::run(const Program& program, const EmittedProg
 }
 
 std::vector<CountError> compare_counts(const Program& program, const EmulationResult& emulation) {
-  std::map<std::pair<int, int>, DmaTotals> emulated;
+  std::map<std::pair<StepId, int>, DmaTotals> emulated;
   for (const StatementCount& count : emulation.counts) {
     DmaTotals& totals = emulated[{count.step, count.statement}];
     totals.transfers += count.transfers;
@@ -196,11 +196,11 @@ std::vector<CountError> compare_counts(const Program& program, const EmulationRe
     totals.bytes += count.bytes;
   }
   std::vector<CountError> errors;
-  for (int step = 0; step < static_cast<int>(program.steps.size()); ++step) {
-    const Plan* const plan = program.steps[static_cast<std::size_t>(step)].plan();
+  for (const StepId step : program.steps.ids()) {
+    const Plan* const plan = program.steps[step].plan();
     if (plan == nullptr) continue;
-    const auto expect = [&, &name = program.steps[static_cast<std::size_t>(step)].group.name](
-                            int statement, const char* what, std::int64_t predicted, std::int64_t counted) {
+    const auto expect = [&, &name = program.steps[step].group.name](std::optional<int> statement, const char* what,
+                                                                    std::int64_t predicted, std::int64_t counted) {
       if (predicted != counted) errors.push_back({name, statement, what, predicted, counted});
     };
     for (const auto& [statement, predicted] : plan->counts.dma) {
@@ -210,10 +210,10 @@ std::vector<CountError> compare_counts(const Program& program, const EmulationRe
       expect(statement, "bytes", predicted.bytes, counted.bytes);
       emulated.erase({step, statement});
     }
-    expect(-1, "LDM peak", plan->nest.ldm_bytes, emulation.ldm_peak_bytes.at(static_cast<std::size_t>(step)));
+    expect(std::nullopt, "LDM peak", plan->nest.ldm_bytes, emulation.ldm_peak_bytes.at(step));
   }
   for (const auto& [key, counted] : emulated) {  // counted but never predicted
-    const std::string& name = program.steps.at(static_cast<std::size_t>(key.first)).group.name;
+    const std::string& name = program.steps.at(key.first).group.name;
     errors.push_back({name, key.second, "operations", 0, counted.operations});
   }
   return errors;

@@ -55,16 +55,16 @@ Failed refuse(const ProgramStep& step, const Decision& decision, const WorkConte
 
 }  // namespace
 
-Result<std::vector<SimulatedStep>> AthreadBackend::simulate(const Program& program, DmaOrder order,
-                                                            const WorkContext& work) const {
+Result<IdVector<StepId, SimulatedStep>> AthreadBackend::simulate(const Program& program, DmaOrder order,
+                                                                 const WorkContext& work) const {
   SimulationOptions options;
   options.dma_order = order;
-  std::vector<SimulatedStep> steps;
+  IdVector<StepId, SimulatedStep> steps;
   bool refused = false;
   for (const ProgramStep& step : program.steps) {
     if (work.progress) work.progress("simulate", steps.size(), program.steps.size());
     const Plan* const plan = step.plan();
-    steps.emplace_back();
+    steps.push_back({});
     if (plan == nullptr) continue;
     const Simulated simulated = stowage::simulate(plan->nest, program.target, options, work.stop);
     if (work.stop.stop_requested()) return Failed{};
@@ -79,23 +79,24 @@ Result<std::vector<SimulatedStep>> AthreadBackend::simulate(const Program& progr
   return steps;
 }
 
-Result<std::vector<std::int64_t>> AthreadBackend::evaluate(const Program& program, const Evaluator& evaluator,
-                                                           unsigned threads, const WorkContext& work) const {
-  std::vector<Evaluated> evaluated(program.steps.size(), std::int64_t{0});
-  parallel_for(evaluated.size(), threads, work.stop, [&](std::size_t i) {
+Result<IdVector<StepId, std::int64_t>> AthreadBackend::evaluate(const Program& program, const Evaluator& evaluator,
+                                                                unsigned threads, const WorkContext& work) const {
+  IdVector<StepId, Evaluated> evaluated(program.steps.size(), std::int64_t{0});
+  parallel_for(evaluated.size(), threads, work.stop, [&](std::size_t number) {
+    const StepId i(number);
     const Plan* const plan = program.steps[i].plan();
     if (plan != nullptr) evaluated[i] = evaluated_cycles(*plan, program.target, evaluator, work.stop);
   });
   if (work.stop.stop_requested()) return Failed{};
-  std::vector<std::int64_t> cycles;
-  for (std::size_t i = 0; i < evaluated.size(); ++i) {
+  IdVector<StepId, std::int64_t> cycles;
+  for (const StepId i : evaluated.ids()) {
     if (const auto* refused = std::get_if<Decision>(&evaluated[i])) return refuse(program.steps[i], *refused, work);
     cycles.push_back(std::get<std::int64_t>(evaluated[i]));
   }
   return cycles;
 }
 
-Result<StepTimeline> AthreadBackend::timeline(const Program& program, std::size_t step, DmaOrder order,
+Result<StepTimeline> AthreadBackend::timeline(const Program& program, StepId step, DmaOrder order,
                                               const WorkContext& work) const {
   const Plan* const plan = program.steps.at(step).plan();
   if (plan == nullptr) return StepTimeline{};

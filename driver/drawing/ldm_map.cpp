@@ -36,11 +36,11 @@ std::vector<double> spread(const std::vector<double>& wanted, double height, dou
 /// The map of one fused operator, part by part.
 class LdmPicture {
  public:
-  LdmPicture(const Program& program, int step, const Sheet& sheet)
+  LdmPicture(const Program& program, StepId step, const Sheet& sheet)
       : program_(program),
         step_(step),
         sheet_(sheet),
-        nest_(program.steps[static_cast<std::size_t>(step)].plan()->nest),
+        nest_(program.steps[step].plan()->nest),
         timeline_(buffer_timeline(nest_)),
         text_(to_spanned_text(nest_)),
         available_(ldm_for_buffers(nest_, program.target)) {
@@ -52,7 +52,7 @@ class LdmPicture {
   }
 
   Scene run() && {
-    scene_.title = "LDM of one core: " + program_.steps[static_cast<std::size_t>(step_)].group.name;
+    scene_.title = "LDM of one core: " + program_.steps[step_].group.name;
     scene_.width = std::max(sheet_.width, 420.0);
     double y = 8;
     y += add_title(
@@ -256,7 +256,7 @@ class LdmPicture {
   }
 
   const Program& program_;
-  int step_;
+  StepId step_;
   const Sheet& sheet_;
   const LoopNest& nest_;
   BufferTimeline timeline_;
@@ -272,7 +272,9 @@ class LdmPicture {
 
 }  // namespace
 
-Scene ldm_map(const Program& program, int step, const Sheet& sheet) { return LdmPicture(program, step, sheet).run(); }
+Scene ldm_map(const Program& program, StepId step, const Sheet& sheet) {
+  return LdmPicture(program, step, sheet).run();
+}
 
 Scene ldm_peaks(const Program& program, const Sheet& sheet) {
   const std::int64_t room = ldm_for_buffers(program);
@@ -293,14 +295,15 @@ Scene ldm_peaks(const Program& program, const Sheet& sheet) {
   scene.box(area, Ink::base, Ink::line);
   add_addresses(scene, sheet, area, axis);
   const double width = area.width / std::max<double>(1, static_cast<double>(program.steps.size()));
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+  for (const StepId i : program.steps.ids()) {
     const FusedOperator& group = program.steps[i].group;
     const Plan* const plan = program.steps[i].plan();
     if (plan == nullptr) continue;
     const double height = area.bottom() - axis.y(static_cast<double>(plan->nest.ldm_bytes));
     Shape& bar = scene.box(
-        {area.x + width * (static_cast<double>(i) + 0.1), area.bottom() - height, width * 0.8, height}, Ink::compute);
-    bar.subject = Subject{.step = static_cast<int>(i)};
+        {area.x + width * (static_cast<double>(i.index()) + 0.1), area.bottom() - height, width * 0.8, height},
+        Ink::compute);
+    bar.subject = Subject{.step = i};
     bar.tip = fmt::format("{}\npeak {} of {}", group.name, sheet.size(plan->nest.ldm_bytes),
                           sheet.size(ldm_for_buffers(plan->nest, program.target)));
   }

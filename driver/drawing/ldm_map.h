@@ -9,7 +9,7 @@ namespace stowage::drawing {
 
 /// Of a fused operator that has a plan: address upwards, program order to the right. Higher than the sheet where the
 /// labels ask for it.
-Scene ldm_map(const Program& program, int step, const Sheet& sheet);
+Scene ldm_map(const Program& program, StepId step, const Sheet& sheet);
 /// The peak of every fused operator under the capacity line.
 Scene ldm_peaks(const Program& program, const Sheet& sheet);
 

@@ -39,11 +39,11 @@ std::string tip_of_cores(const std::vector<int>& cores) {
 
 class TimelinePicture {
  public:
-  TimelinePicture(const Program& program, int step, const TimelineTracks& tracks, const TimelineView& view,
+  TimelinePicture(const Program& program, StepId step, const TimelineTracks& tracks, const TimelineView& view,
                   const Sheet& sheet)
       : program_(program),
         step_(step),
-        nest_(program.steps[static_cast<std::size_t>(step)].plan()->nest),
+        nest_(program.steps[step].plan()->nest),
         tracks_(tracks),
         view_(view),
         sheet_(sheet) {
@@ -56,7 +56,7 @@ class TimelinePicture {
 
   TimelineChart run() && {
     Scene& scene = chart_.scene;
-    scene.title = "Timeline: " + program_.steps[static_cast<std::size_t>(step_)].group.name;
+    scene.title = "Timeline: " + program_.steps[step_].group.name;
     scene.width = std::max(sheet_.width, 320.0);
     double y = 8;
     y += add_title(scene, sheet_, y, numbers());
@@ -270,7 +270,7 @@ class TimelinePicture {
   }
 
   const Program& program_;
-  int step_ = 0;
+  StepId step_;
   const LoopNest& nest_;
   const TimelineTracks& tracks_;
   TimelineView view_;
@@ -283,8 +283,8 @@ class TimelinePicture {
 
 }  // namespace
 
-TimelineChart timeline_chart(const Program& program, int step, const TimelineTracks& tracks, const TimelineView& view,
-                             const Sheet& sheet) {
+TimelineChart timeline_chart(const Program& program, StepId step, const TimelineTracks& tracks,
+                             const TimelineView& view, const Sheet& sheet) {
   return TimelinePicture(program, step, tracks, view, sheet).run();
 }
 

@@ -33,8 +33,8 @@ struct TimelineChart {
 };
 
 /// Of a fused operator that has a plan, and its tracks. Higher than the sheet where the rows ask for it.
-TimelineChart timeline_chart(const Program& program, int step, const TimelineTracks& tracks, const TimelineView& view,
-                             const Sheet& sheet);
+TimelineChart timeline_chart(const Program& program, StepId step, const TimelineTracks& tracks,
+                             const TimelineView& view, const Sheet& sheet);
 
 /// What happens in a span, on a core, in its slots and on the engine, in lines.
 std::vector<std::string> span_statistics(const Program& program, const TimelineTracks& tracks, int core,

@@ -197,7 +197,7 @@ std::string summary_text(const Compilation& compilation) {
   return sums.text() + meanings + "\n" + limits + steps.text();
 }
 
-std::string step_text(const Program& program, std::size_t step) {
+std::string step_text(const Program& program, StepId step) {
   const FusedOperator& group = program.steps[step].group;
   const Plan* const plan = program.steps[step].plan();
   const Graph& graph = program.fused.graph;
@@ -292,12 +292,12 @@ std::string report_markdown(const Compilation& compilation) {
     text += "\n## Horizontal fusion\n\n" + branches;
   }
   const Program& program = compilation.program;
-  const std::vector<bool> in_full = steps_in_full(program, usual_details);
+  const IdVector<StepId, bool> in_full = steps_in_full(program, usual_details);
   if (program.steps.size() > usual_details) {
     text += fmt::format("\nOf {} fused operators the {} follow. `stowage explain DIR --op NAME` prints any other.\n",
                         program.steps.size(), slowest_text(usual_details));
   }
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+  for (const StepId i : program.steps.ids()) {
     if (in_full[i]) text += "\n" + step_text(program, i);
   }
   return text;

@@ -171,7 +171,7 @@ Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fus
     compilation.evaluated_cycles = std::accumulate(evaluated->begin(), evaluated->end(), std::int64_t{0});
   }
   GroupCycles cycles;
-  for (std::size_t i = 0; i < compilation.program.steps.size(); ++i) {
+  for (const StepId i : compilation.program.steps.ids()) {
     const ProgramStep& step = compilation.program.steps[i];
     if (step.launched() == nullptr) continue;
     if (cycles.empty())

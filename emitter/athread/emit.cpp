@@ -59,7 +59,7 @@ class ProgramEmitter {
   }
 
  private:
-  [[nodiscard]] const LoopNest& nest_of(std::size_t step) const { return program_.steps[step].plan()->nest; }
+  [[nodiscard]] const LoopNest& nest_of(StepId step) const { return program_.steps[step].plan()->nest; }
   [[nodiscard]] const Graph& graph() const { return program_.fused.graph; }
 
   // ---- places in main memory ----
@@ -82,7 +82,7 @@ class ProgramEmitter {
     const StageTensorId index = nest.tensors[tensor].tensor;
     const StageTensor& of_stages = nest.stages.tensors[index];
     if (const auto source = of_stages.in_memory()) return address(*source);
-    const StageConstantAllocation* place = program_.memory.find_stage_constant(static_cast<int>(layer.step), index);
+    const StageConstantAllocation* place = program_.memory.find_stage_constant(layer.step, index);
     check(place != nullptr, "a constant without a place in main memory");
     return fmt::format("parameters + {}", place->offset);
   }
@@ -326,7 +326,7 @@ class ProgramEmitter {
     EmittedFile file;
     file.path = parts_.kernels[k].name + ".s.c";
     file.text = to_text(lines);
-    const auto step = static_cast<int>(parts_.kernels[k].first_step);
+    const StepId step = parts_.kernels[k].first_step;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (lines[i].written_for >= 0) file.origins.push_back({static_cast<int>(i) + 1, step, lines[i].written_for});
     }

@@ -117,7 +117,7 @@ void TimelinePane::findLaunches() {
   shown_ = baseline_ = {};
   if (launches_plan_ == shown_plan_) return show({}, {});
   launches_plan_.reset();
-  launches_.clear();
+  launches_ = {};
   simulating_.start(
       [this, plan = shown_plan_](const std::stop_token& stop, const ProgressSink& progress) -> Background::Deliver {
         SimulatedSteps steps = simulate_steps(*plan, stop, progress);
@@ -185,17 +185,17 @@ Drawing TimelinePane::build(QSizeF room) {
   const drawing::Sheet sheet = sheet_of(look(), {room.width(), 0});
   if (is_network) {
     const drawing::TimelineChart chart =
-        drawing::program_timeline(shown_plan_->program(), launches_, wanted, -1, sheet);
+        drawing::program_timeline(shown_plan_->program(), launches_, wanted, std::nullopt, sheet);
     view_->setAxis(chart.left, chart.right);
     return drawn(chart.scene, look());
   }
   const drawing::TimelineChart chart =
-      drawing::timeline_chart(shown_plan_->program(), shown_step_, *shown_.tracks, wanted, sheet);
+      drawing::timeline_chart(shown_plan_->program(), *step_id(shown_step_), *shown_.tracks, wanted, sheet);
   view_->setAxis(chart.left, chart.right);
   Drawing made = drawn(chart.scene, look());
   if (!baseline_.tracks) return made;
   const drawing::TimelineChart before =
-      drawing::timeline_chart(baseline_plan_->program(), baseline_step_, *baseline_.tracks, wanted, sheet);
+      drawing::timeline_chart(baseline_plan_->program(), *step_id(baseline_step_), *baseline_.tracks, wanted, sheet);
   Drawing below = drawn(before.scene, look());
   below.marks.front().text = tr("Baseline: %1").arg(qt(baseline_plan_->step(baseline_step_)->step->group.name));
   for (Mark& mark : below.marks) {

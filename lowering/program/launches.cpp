@@ -19,16 +19,16 @@ std::int64_t first_launch_cycles(const Planner& planner, const Target& target) {
   return cycles_of(launch_cost(LaunchedBy::spawn, target)) - cycles_of(launch_cost(planner.launch(target), target));
 }
 
-std::optional<std::size_t> first_kernel(const std::vector<ProgramStep>& steps) {
-  for (std::size_t s = 0; s < steps.size(); ++s) {
+std::optional<StepId> first_kernel(const IdVector<StepId, ProgramStep>& steps) {
+  for (const StepId s : steps.ids()) {
     if (steps[s].plan() != nullptr) return s;
   }
   return std::nullopt;
 }
 
-std::vector<std::vector<std::size_t>> spawns_of(const std::vector<ProgramStep>& steps) {
-  std::vector<std::vector<std::size_t>> spawns;
-  for (std::size_t s = 0; s < steps.size(); ++s) {
+std::vector<std::vector<StepId>> spawns_of(const IdVector<StepId, ProgramStep>& steps) {
+  std::vector<std::vector<StepId>> spawns;
+  for (const StepId s : steps.ids()) {
     const Plan* const plan = steps[s].plan();
     if (plan == nullptr) continue;
     if (spawns.empty() || plan->nest.launch == LaunchedBy::spawn) spawns.emplace_back();

@@ -3,7 +3,6 @@
 // it.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -23,10 +22,10 @@ Plan launched_by(Plan plan, LaunchedBy launch, const Target& target);
 std::int64_t first_launch_cycles(const Planner& planner, const Target& target);
 
 /// The first step that Athread launches, which nothing can come before.
-std::optional<std::size_t> first_kernel(const std::vector<ProgramStep>& steps);
+std::optional<StepId> first_kernel(const IdVector<StepId, ProgramStep>& steps);
 
-/// Indices into `steps` of the kernels of each spawn, in execution order. Steps that launch nothing, or that another
+/// The steps of the kernels of each spawn, in execution order. Steps that launch nothing, or that another
 /// family than Athread plans, are in none.
-std::vector<std::vector<std::size_t>> spawns_of(const std::vector<ProgramStep>& steps);
+std::vector<std::vector<StepId>> spawns_of(const IdVector<StepId, ProgramStep>& steps);
 
 }  // namespace stowage

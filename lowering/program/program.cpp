@@ -291,7 +291,7 @@ std::vector<std::byte> parameter_bytes(const Program& program) {
     store(*constant, place.offset);
   }
   for (const StageConstantAllocation& place : program.memory.stage_constants) {
-    const StageList& stages = program.steps[static_cast<std::size_t>(place.step)].launched()->stages();
+    const StageList& stages = program.steps[place.step].launched()->stages();
     store(*stages.tensors[place.tensor].value, place.offset);
   }
   return bytes;

@@ -64,7 +64,8 @@ TEST_CASE("a row of the timeline has the colours of what was simulated, in propo
     drawing::TimelineView view;
     view.from = simulation.cycles / 3;
     view.to = view.from + simulation.cycles * 2 / 3 / parts;
-    const drawing::TimelineChart chart = drawing::timeline_chart(plan->program(), 0, *group.tracks, view, sheet);
+    const drawing::TimelineChart chart =
+        drawing::timeline_chart(plan->program(), StepId(0), *group.tracks, view, sheet);
     CHECK(chart.scene.shapes.size() < 12000);
     const auto heading = std::find_if(chart.scene.shapes.begin(), chart.scene.shapes.end(),
                                       [](const Shape& shape) { return shape.text == "cores"; });
@@ -93,7 +94,7 @@ TEST_CASE("zoomed in, boxes of the timeline say what they are", "[inspector]") {
   view.from = group.tracks->simulation.cycles / 2;
   view.to = view.from + 12000;
   const drawing::TimelineChart chart =
-      drawing::timeline_chart(plan->program(), 0, *group.tracks, view, sheet_of(look, {900, 0}));
+      drawing::timeline_chart(plan->program(), StepId(0), *group.tracks, view, sheet_of(look, {900, 0}));
   std::string tips;
   std::vector<int> statements;
   for (const Shape& shape : chart.scene.shapes) {
@@ -115,21 +116,21 @@ TEST_CASE("all launches of a network stand one behind another", "[inspector]") {
   const std::vector<std::int64_t> starts = drawing::step_starts(steps);
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    CHECK(steps[i].has_value() == (plan->steps[i].plan != nullptr));
+    CHECK(steps[StepId(i)].has_value() == (plan->steps[i].plan != nullptr));
     CHECK(starts[i] == sum);
-    sum += steps[i] ? steps[i]->cycles : 0;
+    sum += steps[StepId(i)] ? steps[StepId(i)]->cycles : 0;
   }
   Look look;
   const drawing::TimelineChart chart =
-      drawing::program_timeline(plan->program(), steps, {}, -1, sheet_of(look, {1000, 0}));
-  for (std::size_t i = 0; i < steps.size(); ++i) {
+      drawing::program_timeline(plan->program(), steps, {}, std::nullopt, sheet_of(look, {1000, 0}));
+  for (const StepId i : steps.ids()) {
     if (!steps[i]) continue;
     const auto box = std::find_if(chart.scene.shapes.begin(), chart.scene.shapes.end(), [&](const Shape& shape) {
-      return shape.kind == Shape::Kind::box && shape.subject && shape.subject->step == static_cast<int>(i);
+      return shape.kind == Shape::Kind::box && shape.subject && shape.subject->step == inspector::step_number(i);
     });
     REQUIRE(box != chart.scene.shapes.end());
     const double scale = (chart.right - chart.left) / static_cast<double>(sum);
-    CHECK(std::abs(box->box.x - chart.left - scale * static_cast<double>(starts[i])) < 0.01);
+    CHECK(std::abs(box->box.x - chart.left - scale * static_cast<double>(starts[i.index()])) < 0.01);
     CHECK(std::abs(box->box.width - scale * static_cast<double>(steps[i]->cycles)) < 0.01);
   }
 }

@@ -216,7 +216,7 @@ TEST_CASE("equal groups are searched once in a compilation, and each is planned 
     // Of a group that a person fixes something of nothing is known.
     REQUIRE(plan_program(
         fused,
-        {{program->steps[1].group.name,
+        {{program->steps[StepId(1)].group.name,
           Schedule{.parallel = {}, .buffer = {{"yy", 2}}, .order = {}, .dma = {}, .slots = {}, .sharing = {}}}},
         planner, target, {}, diagnostics, {}, {}, threads, &choices));
     CHECK(planner.searches == 6 + 1 + searched_anew + 1);
