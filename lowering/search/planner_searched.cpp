@@ -228,9 +228,12 @@ class PlanSearch {
     if (std::holds_alternative<Decision>(lowered)) return std::nullopt;
     plan.nest = std::get<LoopNest>(std::move(lowered));
     if (!moves_aligned(plan.nest)) return std::nullopt;
-    plan.counts = predict_counts(plan.nest);
+    ComputeCounts computations = count_computations(plan.nest);
+    const bool shares = shares_lines(*plan.schedule.parallel);
+    if (enough && price_of(least_cycles(plan.nest, computations, target_), shares) >= *enough) return std::nullopt;
+    plan.counts = predict_counts(plan.nest, std::move(computations));
     plan.time = estimate_time(plan.nest, plan.counts, target_);
-    Tried tried{fixed, plan.schedule, plan.time, work_of(plan), shares_lines(*plan.schedule.parallel)};
+    Tried tried{fixed, plan.schedule, plan.time, work_of(plan), shares};
     if (!best_ || tried.price() < best_->price()) best_ = tried;
     if (!cheapest_ || tried.cycles() < cheapest_->cycles()) cheapest_ = tried;
     known_[tried.complete.buffer].push_back(tried);
