@@ -12,6 +12,7 @@
 #include "fusion/strategies/fuse_candidates.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/program/program.h"
+#include "lowering/program/planners.h"
 #include "lowering/search/limit_distance.h"
 #include "lowering/search/physical_limit.h"
 #include "lowering/time/cost_table.h"
@@ -145,8 +146,10 @@ std::string own_plan_text(const KernelPlan& plan, const Target& target) {
 namespace {
 
 std::string who_says_cycles(const Program& program) {
-  if (program.evaluated_by == EvaluatedBy::closed_form) return fmt::format("planner {} finds", program.planner);
-  return fmt::format("{} tells of the plan that planner {} finds", text_of(program.evaluated_by), program.planner);
+  const Planner* const planner = find_planner(program.planner);  // null of another family's
+  const std::string_view asked = planner == nullptr ? std::string_view(program.planner) : planner->for_costs().name();
+  if (program.evaluated_by == EvaluatedBy::closed_form) return fmt::format("planner {} finds", asked);
+  return fmt::format("{} tells of the plan that planner {} finds", text_of(program.evaluated_by), asked);
 }
 
 }  // namespace
