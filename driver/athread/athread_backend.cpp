@@ -14,6 +14,7 @@
 #include "driver/athread/athread_schedule.h"
 #include "driver/athread/stored_nest.h"
 #include "driver/athread/stored_schedule.h"
+#include "driver/json/certificate_json.h"
 #include "driver/json/damage.h"
 #include "driver/json/json.h"
 #include "emitter/athread/emit.h"
@@ -64,6 +65,7 @@ Json to_json(const Plan& plan) {
                            {"bytes", totals.bytes}});
   }
   json["cycles"] = plan.time.cycles;
+  if (plan.certificate) json["certificate"] = to_json(*plan.certificate);
   json["time"] = Json::array();
   for (const TimeTerm& term : plan.time.terms) {
     json["time"].push_back({{"term", name_of(term.cost)},
@@ -106,7 +108,10 @@ std::vector<std::string> AthreadBackend::evaluator_names() const { return stowag
 std::unique_ptr<GroupCost> AthreadBackend::group_cost(const std::string& planner, const Target& target,
                                                       const CostOptions& options) const {
   const Planner* const found = find_planner(planner);
-  return found == nullptr ? nullptr : std::make_unique<PlannedGroupCost>(*found, target, options);
+  if (found == nullptr) return nullptr;
+  CostOptions asked = options;
+  if (&found->for_costs() != found) asked.choices = nullptr;  // which are not its own
+  return std::make_unique<PlannedGroupCost>(found->for_costs(), target, std::move(asked));
 }
 
 Result<Program> AthreadBackend::plan(const FusedGraph& fused, const FixedSchedules& fixed, const std::string& planner,
@@ -138,10 +143,10 @@ Json AthreadBackend::stored(const KernelPlan& plan) const {
   return to_json(*athread);
 }
 
-StepWork AthreadBackend::restored(const Json& schedule, const std::string& text, const Graph& graph,
+StepWork AthreadBackend::restored(const Json& entries, const std::string& text, const Graph& graph,
                                   const FusedOperator& group, const Target& target) const {
   Plan plan;
-  plan.schedule = schedule_of(schedule);
+  plan.schedule = schedule_of(entries.at("schedule"));
   plan.nest = read_nest(text, graph, group, form_of(plan.schedule), target);
   const GroupModel model = build_group_model(plan.nest.stages);
   if (const auto broken = other_memory(plan.nest, model)) {
@@ -155,6 +160,7 @@ StepWork AthreadBackend::restored(const Json& schedule, const std::string& text,
   }
   plan.counts = predict_counts(plan.nest);
   plan.time = estimate_time(plan.nest, plan.counts, target);
+  if (entries.contains("certificate")) plan.certificate = read_certificate(entries.at("certificate"));
   return launch_of(std::move(plan));
 }
 

@@ -89,10 +89,11 @@ class Backend {
                                        const Target& target) const = 0;
 
   /// The entries of a step of plan.json that say what it launches (docs/plan-format.md): "schedule", what the planner
-  /// chose, and "nest", lines of text that say what runs; those two are read back.
+  /// chose, and "nest", lines of text that say what runs; those two are read back, and what else the family needs.
   [[nodiscard]] virtual Json stored(const KernelPlan& plan) const = 0;
-  /// The plan of a sound group from these two. Throws Damage (driver/json/damage.h), or what the JSON library does.
-  [[nodiscard]] virtual StepWork restored(const Json& schedule, const std::string& text, const Graph& graph,
+  /// The plan of a sound group from these entries, and its nest as one text. Throws Damage (driver/json/damage.h), or
+  /// what the JSON library does.
+  [[nodiscard]] virtual StepWork restored(const Json& entries, const std::string& text, const Graph& graph,
                                           const FusedOperator& group, const Target& target) const = 0;
 
   /// The sources of a program. Those that are no more than its own begin with `signature` as a comment, unless it is

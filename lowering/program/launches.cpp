@@ -11,7 +11,12 @@ namespace stowage {
 Plan launched_by(Plan plan, LaunchedBy launch, const Target& target) {
   plan.schedule.launch = launch;
   plan.nest.launch = launch;
+  const std::int64_t before = plan.time.cycles;
   plan.time = estimate_time(plan.nest, plan.counts, target);
+  if (plan.certificate) {  // every schedule of its space takes as much more or less
+    plan.certificate->cycles += plan.time.cycles - before;
+    plan.certificate->least_cycles += plan.time.cycles - before;
+  }
   return plan;
 }
 

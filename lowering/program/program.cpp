@@ -187,6 +187,7 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
       PlanChoice choice = with_original_names(*known, canonical, group.name);
       for (TraceRecord& record : choice.records) sink.add(std::move(record));
       plans[g] = plan_chosen(group.name, stages, choice.schedule, planner, target, sink);
+      if (auto* const plan = std::get_if<Plan>(&*plans[g])) plan->certificate = choice.certificate;
     }
     const std::scoped_lock lock(reporting);
     if (progress) progress("plan", ++done, fused.groups.size());

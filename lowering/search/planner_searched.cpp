@@ -672,10 +672,11 @@ Scheduled SearchedPlanner::complete(const std::string& subject, const StageList&
   return refusing_idle_slots(model, run_algorithms(subject, model, fixed, target, trace));
 }
 
-std::optional<Schedule> SearchedPlanner::choose(const std::string& subject, const StageList& stages,
-                                                const Target& target, TraceSink trace, std::int64_t to_beat,
-                                                const std::stop_token& over) const {
-  return PlanSearch(subject, stages, with_launch({}, *this, target), target, trace, to_beat, over).run();
+Chosen SearchedPlanner::choose(const std::string& subject, const StageList& stages, const Schedule& fixed,
+                               const Target& target, TraceSink trace, std::int64_t to_beat,
+                               const std::stop_token& over) const {
+  return {PlanSearch(subject, stages, with_launch(fixed, *this, target), target, trace, to_beat, over).run(),
+          std::nullopt};
 }
 
 Scheduled SearchedPlanner::complete_chosen(const std::string& subject, const StageList& stages, const Schedule& chosen,

@@ -125,8 +125,9 @@ Json BankMachine::stored(const KernelPlan& plan) const {
   return {{"schedule", {{"banks", bank_plan_of(plan).banks()}}}, {"nest", lines_of(plan.text())}};
 }
 
-StepWork BankMachine::restored(const Json& schedule, const std::string& text, const Graph& graph,
+StepWork BankMachine::restored(const Json& entries, const std::string& text, const Graph& graph,
                                const FusedOperator& group, const Target& target) const {
+  const Json& schedule = entries.at("schedule");
   StepWork work = planned(graph, group, target, schedule.at("banks").get<std::int64_t>());
   const BankPlan& plan = bank_plan_of(*std::get<KernelLaunch>(work).plan);
   if (plan.text() != text || schedule.at("banks") != plan.banks()) {

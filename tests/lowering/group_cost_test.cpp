@@ -66,11 +66,11 @@ class CountingSearch : public Planner {
     ++searches;
     return find_planner("searched")->complete(subject, stages, fixed, target, trace);
   }
-  [[nodiscard]] std::optional<Schedule> choose(const std::string& subject, const StageList& stages,
-                                               const Target& target, TraceSink trace, std::int64_t to_beat,
-                                               const std::stop_token& over) const override {
+  [[nodiscard]] Chosen choose(const std::string& subject, const StageList& stages, const Schedule& fixed,
+                              const Target& target, TraceSink trace, std::int64_t to_beat,
+                              const std::stop_token& over) const override {
     ++searches;
-    return find_planner("searched")->choose(subject, stages, target, trace, to_beat, over);
+    return find_planner("searched")->choose(subject, stages, fixed, target, trace, to_beat, over);
   }
   [[nodiscard]] Scheduled complete_chosen(const std::string& subject, const StageList& stages, const Schedule& chosen,
                                           const Target& target, TraceSink trace) const override {
