@@ -70,6 +70,7 @@ class TimelinePicture {
     y = add_engine(y);
     y = add_slots(y);
     add_span(top, y);
+    add_cursor(top, y);
     chart_.bottom = y;
     y += 4;
     y += add_note(scene, sheet_, margin, y, note());
@@ -259,6 +260,15 @@ class TimelinePicture {
     const double right = std::min(chart_.right, x(view_.span_to));
     if (right <= left) return;
     chart_.scene.box({left, top, right - left, bottom - top}, Ink::band, Ink::muted);
+  }
+
+  void add_cursor(double top, double bottom) {
+    if (view_.cursor < view_.from || view_.cursor > view_.to) return;
+    const double at = x(view_.cursor);
+    constexpr double handle = 4;
+    chart_.scene.line({at, top}, {at, bottom}, Ink::text, 2);
+    chart_.scene.box({at - handle, top - 2 * handle, 2 * handle, 2 * handle}, Ink::text).tip =
+        time(view_.cursor) + " from the launch";
   }
 
   [[nodiscard]] std::string note() const {

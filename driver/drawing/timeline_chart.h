@@ -22,6 +22,7 @@ struct TimelineView {
   bool one_core = false;       ///< only the row of this core, and of those that do the same
   std::int64_t span_from = 0;  ///< a selected span, if it is longer than nothing
   std::int64_t span_to = 0;
+  std::int64_t cursor = -1;  ///< a cycle that is marked; none below 0
 };
 
 /// The scene, and where in it the time axis is.
