@@ -130,7 +130,7 @@ TEST_CASE("all launches of a network stand one behind another", "[inspector]") {
   for (const StepId i : steps.ids()) {
     if (!steps[i]) continue;
     const auto box = std::find_if(chart.scene.shapes.begin(), chart.scene.shapes.end(), [&](const Shape& shape) {
-      return shape.kind == Shape::Kind::box && shape.subject && shape.subject->step == inspector::step_number(i);
+      return shape.kind == Shape::Kind::box && shape.subject && shape.subject->step == i;
     });
     REQUIRE(box != chart.scene.shapes.end());
     const double scale = (chart.right - chart.left) / static_cast<double>(sum);
