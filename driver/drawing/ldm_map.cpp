@@ -103,8 +103,6 @@ class LdmPicture {
          {BufferState::filling, BufferState::in_use, BufferState::draining, BufferState::idle}) {
       entries.push_back({std::string(name_of(state)), ink_of(state), pattern_of(state)});
     }
-    if (moment_ != nullptr)
-      entries.push_back({"ready", look_of(TrackState::ready).ink, look_of(TrackState::ready).pattern});
     entries.push_back({"free", Ink::base});
     if (available_ < target().ldm.bytes) {
       entries.push_back({"reserved (stack, replies)", Ink::raised, Pattern::crossed});
@@ -118,6 +116,8 @@ class LdmPicture {
     if (buffer(b).slots > 1) numbers += fmt::format(" · {} slots", buffer(b).slots);
     return numbers;
   }
+
+  [[nodiscard]] std::string cycle_words() const { return fmt::format("cycle {}", grouped_digits(moment_->cycle)); }
 
   void set_area(double y) {
     for (const BufferId b : order_) {
@@ -135,7 +135,9 @@ class LdmPicture {
     // Names give way in their middle before they run out of a room that is too low for all of them.
     constexpr double least_text = 72;
     if (sheet_.height > 0) column_text_ = std::min(column_text_, std::max(least_text, height - least));
-    if (moment_ != nullptr) moment_width_ = std::min(sheet_.text_width("[0] draining") + 16, scene_.width * 0.2);
+    if (moment_ != nullptr) {
+      moment_width_ = std::max(sheet_.text_width("[0] draining"), sheet_.text_width(cycle_words())) + 16;
+    }
     area_ = {left, top, scene_.width - left - margin - label_width_ - moment_width_ - 24,
              std::max(height - column_text_, least)};
   }
@@ -216,8 +218,7 @@ class LdmPicture {
     const CoreTracks& core = moment_->tracks->groups[moment_->tracks->group_of(moment_->core)];
     const double left = area_.right() + 4;
     const double width = moment_width_ - 6;
-    scene_.text({left, area_.y - row(), width, row()}, fmt::format("cycle {}", grouped_digits(moment_->cycle)),
-                Ink::text, Font::small, Align::middle);
+    scene_.text({left, area_.y - row(), width, row()}, cycle_words(), Ink::text, Font::small, Align::middle);
     for (std::size_t number = 0; number < core.slots.size(); ++number) {
       const auto [id, slot] = moment_->tracks->slots[number];
       const Buffer& held = buffer(id);
