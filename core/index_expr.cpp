@@ -232,12 +232,16 @@ std::set<VarId> variables_of(const IndexExpr& e) {
   return found;
 }
 
-bool mentions(const IndexExpr& e, VarId variable) {
+bool any_variable(const IndexExpr& e, const std::function<bool(VarId)>& is_such) {
   return std::any_of(e.terms().begin(), e.terms().end(), [&](const IndexTerm& term) {
-    if (term.atom.kind == IndexAtom::Kind::variable) return term.atom.variable == variable;
+    if (term.atom.kind == IndexAtom::Kind::variable) return is_such(term.atom.variable);
     return term.atom.args && std::any_of(term.atom.args->begin(), term.atom.args->end(),
-                                         [&](const IndexExpr& arg) { return mentions(arg, variable); });
+                                         [&](const IndexExpr& arg) { return any_variable(arg, is_such); });
   });
+}
+
+bool mentions(const IndexExpr& e, VarId variable) {
+  return any_variable(e, [&](VarId v) { return v == variable; });
 }
 
 std::set<int> tensor_values_of(const IndexExpr& e) {

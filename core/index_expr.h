@@ -96,6 +96,8 @@ IndexExpr tensor_value(int read, std::int64_t bound);
 
 /// Every variable that occurs anywhere in the expression, in ascending order.
 std::set<VarId> variables_of(const IndexExpr& e);
+/// Whether one of them is such; asked no further than the first.
+bool any_variable(const IndexExpr& e, const std::function<bool(VarId)>& is_such);
 /// Whether one occurs.
 bool mentions(const IndexExpr& e, VarId variable);
 /// Reads (of the Stage) whose value occurs in the expression.

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -37,6 +38,9 @@ struct MovedKey {
   std::string_view table;
   std::string_view key;
 };
+
+/// The end of the range of a whole number that has none of its own.
+inline constexpr std::int64_t largest_integer = std::numeric_limits<std::int64_t>::max();
 
 class TomlTable {
  public:

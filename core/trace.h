@@ -40,7 +40,7 @@ using TraceEvent =
                  LdmExceeded, LoopTried, LoopBarred, LoopPlaced, LoopsOrdered, TransferPlaced,                 //
                  SplitPlanned, MoreSplitsPlanned, SplitsLeftOut, NeighboursPlanned, PlanImproved, PlanChosen,  //
                  CheaperPlanRefused, SlotsTried, LoadShared, AxesMerged, LanesBlocked, InputCopied,            //
-                 InputResident, StagesFolded>;
+                 InputResident, StagesFolded, OptimumSearched>;
 
 struct TraceRecord {
   std::string subject;  ///< fused operator, operator or template it is about

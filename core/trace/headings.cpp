@@ -110,6 +110,9 @@ TraceHeading heading(const StagesFolded&) { return {"search", "folded", step}; }
 TraceHeading heading(const NeighboursPlanned&) { return {"search", "sizes", step}; }
 TraceHeading heading(const PlanImproved&) { return {"search", "sizes", step}; }
 TraceHeading heading(const PlanChosen&) { return {"search", "chosen", accepted}; }
+TraceHeading heading(const OptimumSearched& searched) {
+  return {"search", "optimum", searched.least_cycles >= searched.cycles ? accepted : step};
+}
 TraceHeading heading(const CheaperPlanRefused&) { return {"search", "chosen", refused}; }
 
 }  // namespace

@@ -110,6 +110,17 @@ struct PlanChosen {
   std::optional<Published> published;  ///< if there is one and it is another
 };
 
+/// What planner optimal has proved in one form: no schedule of its space takes fewer than `least_cycles`.
+struct OptimumSearched {
+  std::int64_t cycles = 0;  ///< of the best plan
+  std::int64_t least_cycles = 0;
+  std::int64_t before_cycles = 0;  ///< of the plan that the search began with
+  std::int64_t planned = 0;        ///< schedules planned to the end
+  std::int64_t bounded = 0;        ///< sets of schedules whose bound was computed
+  bool out_of_time = false;
+  bool out_of_schedules = false;  ///< it ended after as many as it may look at
+};
+
 /// It takes fewer cycles than the chosen plan, but its cores write parts of one line of main memory.
 struct CheaperPlanRefused {
   std::vector<TracedSplit> split;

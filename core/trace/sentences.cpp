@@ -393,6 +393,23 @@ std::string say(const PlanChosen& chosen, const GroupNames& names) {
   return fmt::format("{}: {} cycles{}", split_text(chosen.split, names), grouped_digits(chosen.cycles), than);
 }
 
+std::string say(const OptimumSearched& searched, const GroupNames&) {
+  const std::string work =
+      fmt::format("{} planned, {} bounded", counted(searched.planned, "schedule"), counted(searched.bounded, "set"));
+  const std::string from = searched.before_cycles > searched.cycles
+                               ? fmt::format(" instead of {}", grouped_digits(searched.before_cycles))
+                               : "";
+  if (searched.least_cycles >= searched.cycles) {
+    return fmt::format("{} cycles{}: no schedule of the space takes fewer ({})", grouped_digits(searched.cycles), from,
+                       work);
+  }
+  const char* const ended = searched.out_of_time        ? "when its time was over"
+                            : searched.out_of_schedules ? "after as many schedules as it may look at"
+                                                        : "where another form takes less";
+  return fmt::format("{} cycles{}; none takes fewer than {} cycles, and the search ended {} ({})",
+                     grouped_digits(searched.cycles), from, grouped_digits(searched.least_cycles), ended, work);
+}
+
 std::string say(const CheaperPlanRefused& cheaper, const GroupNames& names) {
   return fmt::format(
       "{} takes {} cycles, but its cores write parts of one line of main memory, which counts as 2 % more",

@@ -57,5 +57,6 @@ picture single --export timeline --op matmul --cycles 28000-90000 --size 1000x40
 picture double --export timeline --op matmul --cycles 28000-90000 --size 1000x400 --scale 1.5 double
 picture resnet --export timeline --op layer1_0_conv3 --cycles 0-120000 --size 1000x400 --scale 1.5 resnet50 one-slot
 picture no-wait --export window --pane check --layout check --size 1280x800 no-wait.nest
+picture no-put-wait --export window --pane check --layout check --size 1280x800 no-put-wait.nest
 picture exercise --export window --pane check --layout check --size 1280x800 lesson
 du -ch "$out"/*.png | tail -1

@@ -14,6 +14,7 @@
 #include "driver/athread/athread_schedule.h"
 #include "driver/athread/stored_nest.h"
 #include "driver/athread/stored_schedule.h"
+#include "driver/json/certificate_json.h"
 #include "driver/json/damage.h"
 #include "driver/json/json.h"
 #include "emitter/athread/emit.h"
@@ -65,6 +66,7 @@ Json to_json(const Plan& plan) {
                            {"bytes", totals.bytes}});
   }
   json["cycles"] = plan.time.cycles;
+  if (plan.certificate) json["certificate"] = to_json(*plan.certificate);
   json["time"] = Json::array();
   for (const TimeTerm& term : plan.time.terms) {
     json["time"].push_back({{"term", name_of(term.cost)},
@@ -144,7 +146,10 @@ std::vector<std::string> AthreadBackend::evaluator_names() const { return stowag
 std::unique_ptr<GroupCost> AthreadBackend::group_cost(const std::string& planner, const Target& target,
                                                       const CostOptions& options) const {
   const Planner* const found = find_planner(planner);
-  return found == nullptr ? nullptr : std::make_unique<PlannedGroupCost>(*found, target, options);
+  if (found == nullptr) return nullptr;
+  CostOptions asked = options;
+  if (&found->for_costs() != found) asked.choices = nullptr;  // which are not its own
+  return std::make_unique<PlannedGroupCost>(found->for_costs(), target, std::move(asked));
 }
 
 Result<Program> AthreadBackend::plan(const FusedGraph& fused, const FixedSchedules& fixed, const std::string& planner,
@@ -180,11 +185,11 @@ Json AthreadBackend::stored(const KernelPlan& plan) const {
   return to_json(*athread);
 }
 
-StepWork AthreadBackend::restored(const Json& schedule, const std::string& text, const Graph& graph,
+StepWork AthreadBackend::restored(const Json& entries, const std::string& text, const Graph& graph,
                                   const FusedOperator& group, const Target& target) const {
   if (schedule.contains(management_key)) return restored_management(schedule, text, graph, group, target);
   Plan plan;
-  plan.schedule = schedule_of(schedule);
+  plan.schedule = schedule_of(entries.at("schedule"));
   plan.nest = read_nest(text, graph, group, form_of(plan.schedule), target);
   const GroupModel model = build_group_model(plan.nest.stages);
   if (const auto broken = other_memory(plan.nest, model)) {
@@ -198,6 +203,7 @@ StepWork AthreadBackend::restored(const Json& schedule, const std::string& text,
   }
   plan.counts = predict_counts(plan.nest);
   plan.time = estimate_time(plan.nest, plan.counts, target);
+  if (entries.contains("certificate")) plan.certificate = read_certificate(entries.at("certificate"));
   return launch_of(std::move(plan));
 }
 
@@ -231,7 +237,7 @@ Result<BackendRun> AthreadBackend::run(const Program& program, const EmittedProg
 }
 
 std::vector<CountError> compare_counts(const Program& program, const EmulationResult& emulation) {
-  std::map<std::pair<int, int>, DmaTotals> emulated;
+  std::map<std::pair<StepId, int>, DmaTotals> emulated;
   for (const StatementCount& count : emulation.counts) {
     DmaTotals& totals = emulated[{count.step, count.statement}];
     totals.transfers += count.transfers;
@@ -239,11 +245,11 @@ std::vector<CountError> compare_counts(const Program& program, const EmulationRe
     totals.bytes += count.bytes;
   }
   std::vector<CountError> errors;
-  for (int step = 0; step < static_cast<int>(program.steps.size()); ++step) {
-    const Plan* const plan = program.steps[static_cast<std::size_t>(step)].plan();
+  for (const StepId step : program.steps.ids()) {
+    const Plan* const plan = program.steps[step].plan();
     if (plan == nullptr) continue;
-    const auto expect = [&, &name = program.steps[static_cast<std::size_t>(step)].group.name](
-                            int statement, const char* what, std::int64_t predicted, std::int64_t counted) {
+    const auto expect = [&, &name = program.steps[step].group.name](std::optional<int> statement, const char* what,
+                                                                    std::int64_t predicted, std::int64_t counted) {
       if (predicted != counted) errors.push_back({name, statement, what, predicted, counted});
     };
     for (const auto& [statement, predicted] : plan->counts.dma) {
@@ -253,10 +259,10 @@ std::vector<CountError> compare_counts(const Program& program, const EmulationRe
       expect(statement, "bytes", predicted.bytes, counted.bytes);
       emulated.erase({step, statement});
     }
-    expect(-1, "LDM peak", plan->nest.ldm_bytes, emulation.ldm_peak_bytes.at(static_cast<std::size_t>(step)));
+    expect(std::nullopt, "LDM peak", plan->nest.ldm_bytes, emulation.ldm_peak_bytes.at(step));
   }
   for (const auto& [key, counted] : emulated) {  // counted but never predicted
-    const std::string& name = program.steps.at(static_cast<std::size_t>(key.first)).group.name;
+    const std::string& name = program.steps.at(key.first).group.name;
     errors.push_back({name, key.second, "operations", 0, counted.operations});
   }
   return errors;

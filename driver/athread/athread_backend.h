@@ -18,8 +18,9 @@ class AthreadBackend final : public Backend {
   [[nodiscard]] std::string default_planner() const override;
   void read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed) const override;
   [[nodiscard]] std::vector<std::string> evaluator_names() const override;
-  [[nodiscard]] Result<std::vector<std::int64_t>> evaluate(const Program& program, const Evaluator& evaluator,
-                                                           unsigned threads, const WorkContext& work) const override;
+  [[nodiscard]] Result<IdVector<StepId, std::int64_t>> evaluate(const Program& program, const Evaluator& evaluator,
+                                                                unsigned threads,
+                                                                const WorkContext& work) const override;
   [[nodiscard]] std::unique_ptr<GroupCost> group_cost(const std::string& planner, const Target& target,
                                                       const CostOptions& options) const override;
   [[nodiscard]] Result<Program> plan(const FusedGraph& fused, const FixedSchedules& fixed, const std::string& planner,
@@ -28,15 +29,15 @@ class AthreadBackend final : public Backend {
   [[nodiscard]] StepWork moved(const StepWork& work, const Graph& graph, const FusedOperator& group,
                                const Target& target) const override;
   [[nodiscard]] Json stored(const KernelPlan& plan) const override;
-  [[nodiscard]] StepWork restored(const Json& schedule, const std::string& text, const Graph& graph,
+  [[nodiscard]] StepWork restored(const Json& entries, const std::string& text, const Graph& graph,
                                   const FusedOperator& group, const Target& target) const override;
   [[nodiscard]] EmittedProgram emit(const Program& program, const std::string& signature) const override;
   [[nodiscard]] Result<BackendRun> run(const Program& program, const EmittedProgram& emitted,
                                        std::span<const Tensor> inputs, const RunSettings& settings,
                                        const StepObserver& on_output, const WorkContext& work) const override;
-  [[nodiscard]] Result<std::vector<SimulatedStep>> simulate(const Program& program, DmaOrder order,
-                                                            const WorkContext& work) const override;
-  [[nodiscard]] Result<StepTimeline> timeline(const Program& program, std::size_t step, DmaOrder order,
+  [[nodiscard]] Result<IdVector<StepId, SimulatedStep>> simulate(const Program& program, DmaOrder order,
+                                                                 const WorkContext& work) const override;
+  [[nodiscard]] Result<StepTimeline> timeline(const Program& program, StepId step, DmaOrder order,
                                               const WorkContext& work) const override;
 };
 

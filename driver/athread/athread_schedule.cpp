@@ -2,7 +2,6 @@
 #include "driver/athread/athread_schedule.h"
 
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,8 +24,6 @@ class AthreadSchedule final : public FixedSchedule {
  private:
   Schedule schedule_;
 };
-
-constexpr std::int64_t largest_integer = std::numeric_limits<std::int64_t>::max();
 
 /// Reads a table of integers or strings whose keys are the user's names.
 template <class Value, class Read>

@@ -69,10 +69,10 @@ SimulatedStep simulated_step(const ManagementPlan& plan, const Target& target) {
 constexpr const char* management_core = "management core";
 
 /// Where it works in one step, it is an engine of all of them, which is idle in the others.
-void add_management_core(const Program& program, std::vector<SimulatedStep>& steps) {
+void add_management_core(const Program& program, IdVector<StepId, SimulatedStep>& steps) {
   const auto managed = [](const ProgramStep& step) { return step.on_management_core() != nullptr; };
   if (std::none_of(program.steps.begin(), program.steps.end(), managed)) return;
-  for (std::size_t s = 0; s < steps.size(); ++s) {
+  for (const StepId s : steps.ids()) {
     if (program.steps[s].launched() == nullptr) continue;
     const std::int64_t busy = managed(program.steps[s]) ? steps[s].cycles : 0;
     steps[s].parts.push_back({management_core, busy});
@@ -106,18 +106,17 @@ Failed refuse(const ProgramStep& step, const Decision& decision, const WorkConte
 
 }  // namespace
 
-Result<std::vector<SimulatedStep>> AthreadBackend::simulate(const Program& program, DmaOrder order,
-                                                            const WorkContext& work) const {
+Result<IdVector<StepId, SimulatedStep>> AthreadBackend::simulate(const Program& program, DmaOrder order,
+                                                                 const WorkContext& work) const {
   SimulationOptions options;
   options.dma_order = order;
-  std::vector<SimulatedStep> steps;
+  IdVector<StepId, SimulatedStep> steps;
   bool refused = false;
   for (const ProgramStep& step : program.steps) {
     if (work.progress) work.progress("simulate", steps.size(), program.steps.size());
     const Plan* const plan = step.plan();
-    steps.emplace_back();
-    if (const ManagementPlan* managed = step.on_management_core())
-      steps.back() = simulated_step(*managed, program.target);
+    const ManagementPlan* const managed = step.on_management_core();
+    steps.push_back(managed != nullptr ? simulated_step(*managed, program.target) : SimulatedStep{});
     if (plan == nullptr) continue;
     const Simulated simulated = stowage::simulate(plan->nest, program.target, options, work.stop);
     if (work.stop.stop_requested()) return Failed{};
@@ -133,24 +132,25 @@ Result<std::vector<SimulatedStep>> AthreadBackend::simulate(const Program& progr
   return steps;
 }
 
-Result<std::vector<std::int64_t>> AthreadBackend::evaluate(const Program& program, const Evaluator& evaluator,
-                                                           unsigned threads, const WorkContext& work) const {
-  std::vector<Evaluated> evaluated(program.steps.size(), std::int64_t{0});
-  parallel_for(evaluated.size(), threads, work.stop, [&](std::size_t i) {
+Result<IdVector<StepId, std::int64_t>> AthreadBackend::evaluate(const Program& program, const Evaluator& evaluator,
+                                                                unsigned threads, const WorkContext& work) const {
+  IdVector<StepId, Evaluated> evaluated(program.steps.size(), std::int64_t{0});
+  parallel_for(evaluated.size(), threads, work.stop, [&](std::size_t number) {
+    const StepId i(number);
     const Plan* const plan = program.steps[i].plan();
     if (const ManagementPlan* managed = program.steps[i].on_management_core()) evaluated[i] = managed->cycles();
     if (plan != nullptr) evaluated[i] = evaluated_cycles(*plan, program.target, evaluator, work.stop);
   });
   if (work.stop.stop_requested()) return Failed{};
-  std::vector<std::int64_t> cycles;
-  for (std::size_t i = 0; i < evaluated.size(); ++i) {
+  IdVector<StepId, std::int64_t> cycles;
+  for (const StepId i : evaluated.ids()) {
     if (const auto* refused = std::get_if<Decision>(&evaluated[i])) return refuse(program.steps[i], *refused, work);
     cycles.push_back(std::get<std::int64_t>(evaluated[i]));
   }
   return cycles;
 }
 
-Result<StepTimeline> AthreadBackend::timeline(const Program& program, std::size_t step, DmaOrder order,
+Result<StepTimeline> AthreadBackend::timeline(const Program& program, StepId step, DmaOrder order,
                                               const WorkContext& work) const {
   if (const ManagementPlan* managed = program.steps.at(step).on_management_core()) return step_timeline(*managed);
   const Plan* const plan = program.steps.at(step).plan();

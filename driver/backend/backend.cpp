@@ -21,10 +21,10 @@ Failed no_simulator(std::string_view family, Diagnostics& diagnostics) {
 
 std::vector<std::string> Backend::evaluator_names() const { return {std::string(name_of(EvaluatedBy::closed_form))}; }
 
-Result<std::vector<std::int64_t>> Backend::evaluate(const Program& program, const Evaluator& evaluator,
-                                                    unsigned /*threads*/, const WorkContext& /*work*/) const {
+Result<IdVector<StepId, std::int64_t>> Backend::evaluate(const Program& program, const Evaluator& evaluator,
+                                                         unsigned /*threads*/, const WorkContext& /*work*/) const {
   check(evaluator.is_closed_form(), "a family is asked for an evaluator that it has not");
-  std::vector<std::int64_t> cycles;
+  IdVector<StepId, std::int64_t> cycles;
   for (const ProgramStep& step : program.steps) {
     const KernelPlan* const launched = step.launched();
     cycles.push_back(launched == nullptr ? 0 : launched->cycles());
@@ -32,12 +32,12 @@ Result<std::vector<std::int64_t>> Backend::evaluate(const Program& program, cons
   return cycles;
 }
 
-Result<std::vector<SimulatedStep>> Backend::simulate(const Program& /*program*/, DmaOrder /*order*/,
-                                                     const WorkContext& work) const {
+Result<IdVector<StepId, SimulatedStep>> Backend::simulate(const Program& /*program*/, DmaOrder /*order*/,
+                                                          const WorkContext& work) const {
   return no_simulator(family(), work.diagnostics);
 }
 
-Result<StepTimeline> Backend::timeline(const Program& /*program*/, std::size_t /*step*/, DmaOrder /*order*/,
+Result<StepTimeline> Backend::timeline(const Program& /*program*/, StepId /*step*/, DmaOrder /*order*/,
                                        const WorkContext& work) const {
   return no_simulator(family(), work.diagnostics);
 }

@@ -33,9 +33,9 @@ class TomlTable;  // core/toml_reader.h
 
 /// One figure in which prediction and emulation differ.
 struct CountError {
-  std::string name;   ///< fused operator
-  int statement = 0;  ///< -1: of the whole step
-  std::string what;   ///< "transfers", "operations", "bytes", "LDM peak"
+  std::string name;              ///< fused operator
+  std::optional<int> statement;  ///< none: of the whole step
+  std::string what;              ///< "transfers", "operations", "bytes", "LDM peak"
   std::int64_t predicted = 0;
   std::int64_t emulated = 0;
 };
@@ -81,17 +81,19 @@ class Backend {
                                              const WorkContext& work) const = 0;
   /// Cycles of every step of a program as `evaluator` says them, one of evaluator_names(): 0 of one that launches
   /// nothing. A family with nothing but the closed form leaves it as it is.
-  [[nodiscard]] virtual Result<std::vector<std::int64_t>> evaluate(const Program& program, const Evaluator& evaluator,
-                                                                   unsigned threads, const WorkContext& work) const;
+  [[nodiscard]] virtual Result<IdVector<StepId, std::int64_t>> evaluate(const Program& program,
+                                                                        const Evaluator& evaluator, unsigned threads,
+                                                                        const WorkContext& work) const;
   /// What `work` is for the same operators in another graph, where they are `group`; its plan stays what it was.
   [[nodiscard]] virtual StepWork moved(const StepWork& work, const Graph& graph, const FusedOperator& group,
                                        const Target& target) const = 0;
 
   /// The entries of a step of plan.json that say what it launches (docs/plan-format.md): "schedule", what the planner
-  /// chose, and "nest", lines of text that say what runs; those two are read back.
+  /// chose, and "nest", lines of text that say what runs; those two are read back, and what else the family needs.
   [[nodiscard]] virtual Json stored(const KernelPlan& plan) const = 0;
-  /// The plan of a sound group from these two. Throws Damage (driver/json/damage.h), or what the JSON library does.
-  [[nodiscard]] virtual StepWork restored(const Json& schedule, const std::string& text, const Graph& graph,
+  /// The plan of a sound group from these entries, and its nest as one text. Throws Damage (driver/json/damage.h), or
+  /// what the JSON library does.
+  [[nodiscard]] virtual StepWork restored(const Json& entries, const std::string& text, const Graph& graph,
                                           const FusedOperator& group, const Target& target) const = 0;
 
   /// The sources of a program. Those that are no more than its own begin with `signature` as a comment, unless it is
@@ -105,10 +107,10 @@ class Backend {
 
   /// Every step of a program in time, event by event; what launches nothing takes none. A family without a simulator
   /// leaves it as it is, which reports that.
-  [[nodiscard]] virtual Result<std::vector<SimulatedStep>> simulate(const Program& program, DmaOrder order,
-                                                                    const WorkContext& work) const;
+  [[nodiscard]] virtual Result<IdVector<StepId, SimulatedStep>> simulate(const Program& program, DmaOrder order,
+                                                                         const WorkContext& work) const;
   /// Everything that happens in one step, core by core; empty for one that launches nothing.
-  [[nodiscard]] virtual Result<StepTimeline> timeline(const Program& program, std::size_t step, DmaOrder order,
+  [[nodiscard]] virtual Result<StepTimeline> timeline(const Program& program, StepId step, DmaOrder order,
                                                       const WorkContext& work) const;
 };
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <set>
 
@@ -20,8 +19,6 @@ namespace stowage {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::int64_t largest_integer = std::numeric_limits<std::int64_t>::max();
 
 std::string beside(const fs::path& folder, const std::string& path) {
   return fs::path(path).is_absolute() ? path : (folder / path).lexically_normal().string();

@@ -39,7 +39,7 @@ std::vector<std::string> operator_names(const Program& program, const FusedOpera
   return names;
 }
 
-GroupSide side_of(const Program& program, std::size_t step) {
+GroupSide side_of(const Program& program, StepId step) {
   const FusedOperator& group = program.steps[step].group;
   return {step, group.name, group.template_name, operator_names(program, group)};
 }
@@ -80,31 +80,31 @@ class Components {
 Components matched_steps(const Program& before, const Program& after) {
   const std::size_t first = before.steps.size();
   Components components(first + after.steps.size());
-  std::map<std::string, std::size_t> step_of;  // operator's name → step of the first program
-  for (std::size_t i = 0; i < first; ++i) {
+  std::map<std::string, StepId> step_of;  // operator's name → step of the first program
+  for (const StepId i : before.steps.ids()) {
     for (const std::string& name : operator_names(before, before.steps[i].group)) step_of[name] = i;
   }
-  std::set<std::size_t> known;  // steps of the first program that share a name with the second
-  std::vector<std::size_t> foreign;
-  for (std::size_t j = 0; j < after.steps.size(); ++j) {
+  std::set<StepId> known;  // steps of the first program that share a name with the second
+  std::vector<StepId> foreign;
+  for (const StepId j : after.steps.ids()) {
     bool found = false;
     for (const std::string& name : operator_names(after, after.steps[j].group)) {
       const auto step = step_of.find(name);
       if (step == step_of.end()) continue;
       found = true;
       known.insert(step->second);
-      components.join(step->second, first + j);
+      components.join(step->second.index(), first + j.index());
     }
     if (!found) foreign.push_back(j);
   }
-  std::multimap<std::string, std::size_t> by_contents;
-  for (std::size_t i = 0; i < first; ++i) {
+  std::multimap<std::string, StepId> by_contents;
+  for (const StepId i : before.steps.ids()) {
     if (!known.contains(i)) by_contents.emplace(contents_of(before, before.steps[i].group), i);
   }
-  for (const std::size_t j : foreign) {
+  for (const StepId j : foreign) {
     const auto found = by_contents.find(contents_of(after, after.steps[j].group));  // the first of equal ones
     if (found == by_contents.end()) continue;
-    components.join(found->second, first + j);
+    components.join(found->second.index(), first + j.index());
     by_contents.erase(found);
   }
   return components;
@@ -386,13 +386,13 @@ PlanDiff diff_programs(const Program& before, const Program& after) {
     if (is_new) diff.groups.emplace_back();
     return diff.groups[entry->second];
   };
-  for (std::size_t i = 0; i < first; ++i) {
-    GroupChange& change = change_at(i);
+  for (const StepId i : before.steps.ids()) {
+    GroupChange& change = change_at(i.index());
     change.before.push_back(side_of(before, i));
     add(change.numbers_before, before.steps[i], before.target);
   }
-  for (std::size_t j = 0; j < after.steps.size(); ++j) {
-    GroupChange& change = change_at(first + j);
+  for (const StepId j : after.steps.ids()) {
+    GroupChange& change = change_at(first + j.index());
     change.after.push_back(side_of(after, j));
     add(change.numbers_after, after.steps[j], after.target);
   }

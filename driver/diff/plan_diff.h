@@ -30,7 +30,7 @@ struct PlanNumbers {
 };
 
 struct GroupSide {
-  std::size_t step = 0;  ///< in its program
+  StepId step;  ///< in its program
   std::string name;
   std::string template_name;
   std::vector<std::string> operators;

@@ -149,7 +149,7 @@ std::map<std::string, std::int64_t> bytes_by_tensor(const Plan* plan) {
 }
 
 /// DMA bytes of each tensor of a group, the largest first.
-std::vector<Bar> tensor_bars(int step, const Plan& plan, const std::optional<CostBaseline>& baseline,
+std::vector<Bar> tensor_bars(StepId step, const Plan& plan, const std::optional<CostBaseline>& baseline,
                              const Sheet& sheet) {
   const auto now = bytes_by_tensor(&plan);
   const auto before = bytes_by_tensor(baseline ? baseline->plan : nullptr);
@@ -297,9 +297,9 @@ Scene titled_scene(const std::string& what, std::int64_t cycles, double clock, c
 
 }  // namespace
 
-Scene cost_bars(const Program& program, int step, const std::optional<CostBaseline>& baseline, const Sheet& sheet,
+Scene cost_bars(const Program& program, StepId step, const std::optional<CostBaseline>& baseline, const Sheet& sheet,
                 const SimulatedTerms& simulated) {
-  const ProgramStep& shown = program.steps[static_cast<std::size_t>(step)];
+  const ProgramStep& shown = program.steps[step];
   const Plan& plan = *shown.plan();
   const Plan* const before = baseline ? baseline->plan : nullptr;
   const double clock = program.target.clock_hz;

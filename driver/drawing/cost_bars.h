@@ -22,7 +22,7 @@ using SimulatedTerms = std::vector<SimulatedStep::Term>;
 
 /// One fused operator that has a plan, by its index. With a baseline every bar has that one's as a line across it, and
 /// the change behind its number.
-Scene cost_bars(const Program& program, int step, const std::optional<CostBaseline>& baseline, const Sheet& sheet,
+Scene cost_bars(const Program& program, StepId step, const std::optional<CostBaseline>& baseline, const Sheet& sheet,
                 const SimulatedTerms& terms = {});
 /// A whole network: the sums by what time is spent on.
 Scene cost_bars(const Program& program, const std::string& network, const Program* baseline, const Sheet& sheet,

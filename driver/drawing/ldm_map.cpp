@@ -5,12 +5,15 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "core/number_text.h"
 #include "driver/drawing/address_axis.h"
 #include "driver/drawing/buffer_states.h"
+#include "driver/drawing/timeline_rows.h"
 #include "driver/report/nest_outline.h"
 #include "lowering/model/ldm_room.h"
 
@@ -36,11 +39,12 @@ std::vector<double> spread(const std::vector<double>& wanted, double height, dou
 /// The map of one fused operator, part by part.
 class LdmPicture {
  public:
-  LdmPicture(const Program& program, int step, const Sheet& sheet)
+  LdmPicture(const Program& program, StepId step, const Sheet& sheet, const LdmMoment* moment)
       : program_(program),
         step_(step),
         sheet_(sheet),
-        nest_(program.steps[static_cast<std::size_t>(step)].plan()->nest),
+        moment_(moment),
+        nest_(program.steps[step].plan()->nest),
         timeline_(buffer_timeline(nest_)),
         text_(to_spanned_text(nest_)),
         available_(ldm_for_buffers(nest_, program.target)) {
@@ -52,7 +56,7 @@ class LdmPicture {
   }
 
   Scene run() && {
-    scene_.title = "LDM of one core: " + program_.steps[static_cast<std::size_t>(step_)].group.name;
+    scene_.title = "LDM of one core: " + program_.steps[step_].group.name;
     scene_.width = std::max(sheet_.width, 420.0);
     double y = 8;
     y += add_title(
@@ -69,6 +73,7 @@ class LdmPicture {
     add_brackets(y);
     for (const BufferSpan& span : timeline_.spans) add_span(axis, span);
     add_limits(axis);
+    if (moment_ != nullptr) add_moment(axis);
     add_names(axis);
     add_columns();
     add_caption(axis);
@@ -112,6 +117,8 @@ class LdmPicture {
     return numbers;
   }
 
+  [[nodiscard]] std::string cycle_words() const { return fmt::format("cycle {}", grouped_digits(moment_->cycle)); }
+
   void set_area(double y) {
     for (const BufferId b : order_) {
       label_width_ = std::max(label_width_, sheet_.text_width(tensor_of_buffer(nest_, b) + numbers_of(b)));
@@ -128,7 +135,11 @@ class LdmPicture {
     // Names give way in their middle before they run out of a room that is too low for all of them.
     constexpr double least_text = 72;
     if (sheet_.height > 0) column_text_ = std::min(column_text_, std::max(least_text, height - least));
-    area_ = {left, top, scene_.width - left - margin - label_width_ - 24, std::max(height - column_text_, least)};
+    if (moment_ != nullptr) {
+      moment_width_ = std::max(sheet_.text_width("[0] draining"), sheet_.text_width(cycle_words())) + 16;
+    }
+    area_ = {left, top, scene_.width - left - margin - label_width_ - moment_width_ - 24,
+             std::max(height - column_text_, least)};
   }
 
   [[nodiscard]] AddressAxis address_axis() const {
@@ -202,6 +213,41 @@ class LdmPicture {
                 Font::small);
   }
 
+  /// What every slot is doing in the cycle, at its addresses beside the map, and where the core is in the program.
+  void add_moment(const AddressAxis& axis) {
+    const CoreTracks& core = moment_->tracks->groups[moment_->tracks->group_of(moment_->core)];
+    const double left = area_.right() + 4;
+    const double width = moment_width_ - 6;
+    scene_.text({left, area_.y - row(), width, row()}, cycle_words(), Ink::text, Font::small, Align::middle);
+    for (std::size_t number = 0; number < core.slots.size(); ++number) {
+      const auto [id, slot] = moment_->tracks->slots[number];
+      const Buffer& held = buffer(id);
+      const double bytes = static_cast<double>(held.bytes()) / held.slots;
+      const double begin = static_cast<double>(held.offset) + bytes * slot;
+      const double top = axis.y(begin + bytes);
+      const auto now = core.slots[number].at(moment_->cycle);
+      const TrackLook look = now ? look_of(now->state) : TrackLook{Ink::base};
+      const std::string state(now ? name_of(now->state) : "idle");
+      const std::string which = held.slots > 1 ? fmt::format("[{}] ", slot) : "";
+      Shape& shape = scene_.box({left, top, width, axis.y(begin) - top}, look.ink, Ink::line);
+      shape.pattern = look.pattern;
+      shape.subject = Subject{.step = step_, .buffer = id};
+      shape.tip =
+          fmt::format("{}{}: {} in cycle {} of core {}", held.name, held.slots > 1 ? fmt::format("[{}]", slot) : "",
+                      state, grouped_digits(moment_->cycle), moment_->core);
+      if (axis.y(begin) - top < row() - 2) continue;
+      const Box label{left + 3, (top + axis.y(begin) - row()) / 2,
+                      std::min(width - 6, sheet_.text_width(which + state) + 6), row()};
+      scene_.box(label, Ink::base).radius = 3;
+      scene_.text({label.x + 3, label.y, label.width - 4, label.height}, which + state, Ink::text, Font::small);
+    }
+    const auto column = std::find(timeline_.columns.begin(), timeline_.columns.end(), moment_->statement);
+    if (column == timeline_.columns.end()) return;
+    const double at = x(static_cast<int>(column - timeline_.columns.begin()));
+    scene_.box({at, area_.y, column_width(), area_.height}, Ink::band, Ink::text).tip =
+        fmt::format("core {} is here in cycle {}", moment_->core, grouped_digits(moment_->cycle));
+  }
+
   /// At the right, each tied to its buffer.
   void add_names(const AddressAxis& axis) {
     std::vector<double> middles;
@@ -210,7 +256,7 @@ class LdmPicture {
     }
     const std::vector<double> places = spread(middles, row(), area_.y, area_.bottom());
     for (std::size_t i = 0; i < order_.size(); ++i) {
-      const double from = area_.right();
+      const double from = area_.right() + moment_width_;
       scene_.polyline({{from, middles[i]}, {from + 8, middles[i]}, {from + 18, places[i]}, {from + 22, places[i]}},
                       Ink::line);
       // The number is never cut; a long name gives way in its middle.
@@ -256,8 +302,9 @@ class LdmPicture {
   }
 
   const Program& program_;
-  int step_;
+  StepId step_;
   const Sheet& sheet_;
+  const LdmMoment* moment_;
   const LoopNest& nest_;
   BufferTimeline timeline_;
   SpannedText text_;
@@ -265,6 +312,7 @@ class LdmPicture {
   std::vector<std::string> columns_;  ///< what stands below each
   std::vector<BufferId> order_;       ///< buffers by address
   double label_width_ = 0;            ///< of the names at the right
+  double moment_width_ = 0;           ///< of the slots' states at the right
   double column_text_ = 0;            ///< of the names below, upright
   Box area_;                          ///< of the map itself
   Scene scene_;
@@ -272,7 +320,9 @@ class LdmPicture {
 
 }  // namespace
 
-Scene ldm_map(const Program& program, int step, const Sheet& sheet) { return LdmPicture(program, step, sheet).run(); }
+Scene ldm_map(const Program& program, StepId step, const Sheet& sheet, const LdmMoment* moment) {
+  return LdmPicture(program, step, sheet, moment).run();
+}
 
 Scene ldm_peaks(const Program& program, const Sheet& sheet) {
   const std::int64_t room = ldm_for_buffers(program);
@@ -293,14 +343,15 @@ Scene ldm_peaks(const Program& program, const Sheet& sheet) {
   scene.box(area, Ink::base, Ink::line);
   add_addresses(scene, sheet, area, axis);
   const double width = area.width / std::max<double>(1, static_cast<double>(program.steps.size()));
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+  for (const StepId i : program.steps.ids()) {
     const FusedOperator& group = program.steps[i].group;
     const Plan* const plan = program.steps[i].plan();
     if (plan == nullptr) continue;
     const double height = area.bottom() - axis.y(static_cast<double>(plan->nest.ldm_bytes));
     Shape& bar = scene.box(
-        {area.x + width * (static_cast<double>(i) + 0.1), area.bottom() - height, width * 0.8, height}, Ink::compute);
-    bar.subject = Subject{.step = static_cast<int>(i)};
+        {area.x + width * (static_cast<double>(i.index()) + 0.1), area.bottom() - height, width * 0.8, height},
+        Ink::compute);
+    bar.subject = Subject{.step = i};
     bar.tip = fmt::format("{}\npeak {} of {}", group.name, sheet.size(plan->nest.ldm_bytes),
                           sheet.size(ldm_for_buffers(plan->nest, program.target)));
   }

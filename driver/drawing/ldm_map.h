@@ -4,12 +4,21 @@
 
 #include "driver/drawing/sheet.h"
 #include "lowering/program/program.h"
+#include "lowering/simulate/timeline_tracks.h"
 
 namespace stowage::drawing {
 
+/// A cycle of a core, of which the map shows what every slot is doing.
+struct LdmMoment {
+  const TimelineTracks* tracks = nullptr;  ///< of the step's nest
+  int core = 0;
+  std::int64_t cycle = 0;
+  int statement = -1;  ///< that the core is at, if at any
+};
+
 /// Of a fused operator that has a plan: address upwards, program order to the right. Higher than the sheet where the
-/// labels ask for it.
-Scene ldm_map(const Program& program, int step, const Sheet& sheet);
+/// labels ask for it. With a moment the slots' states then stand at the right, each at its addresses.
+Scene ldm_map(const Program& program, StepId step, const Sheet& sheet, const LdmMoment* moment = nullptr);
 /// The peak of every fused operator under the capacity line.
 Scene ldm_peaks(const Program& program, const Sheet& sheet);
 

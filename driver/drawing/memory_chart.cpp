@@ -28,18 +28,18 @@ std::vector<TensorId> storages_of(const FusedOperator& group, const MemoryMap& m
 
 class MemoryPicture {
  public:
-  MemoryPicture(const Program& program, int chosen, const Sheet& sheet,
+  MemoryPicture(const Program& program, std::optional<StepId> chosen, const Sheet& sheet,
                 const std::function<bool(TensorId tensor)>& wanted)
       : program_(program), chosen_(chosen), sheet_(sheet) {
-    step_of_.assign(program.fused.graph.operators().size(), -1);
-    for (std::size_t i = 0; i < program.steps.size(); ++i) {
-      for (const OpId op : program.steps[i].group.operators) step_of_[op.index()] = static_cast<int>(i);
+    step_of_.assign(program.fused.graph.operators().size(), StepId());
+    for (const StepId i : program.steps.ids()) {
+      for (const OpId op : program.steps[i].group.operators) step_of_[op] = i;
     }
     for (const MemoryAllocation& place : program.memory.allocations) {
       if (place.area != MemoryAllocation::Area::activations || place.shares_with || place.bytes == 0) continue;
       if (!wanted || wanted(place.tensor)) places_.push_back(&place);
     }
-    if (chosen_ >= 0) used_ = storages_of(program.steps[static_cast<std::size_t>(chosen_)].group, program.memory);
+    if (chosen_) used_ = storages_of(program.steps[*chosen_].group, program.memory);
   }
 
   Scene run() && {
@@ -56,7 +56,7 @@ class MemoryPicture {
     const AddressAxis axis = address_axis();
     scene_.box(area_, Ink::base, Ink::line);
     add_addresses(scene_, sheet_, area_, axis);
-    if (chosen_ >= 0) scene_.box({x(chosen_), area_.y, column_width(), area_.height}, Ink::band);
+    if (chosen_) scene_.box({x(static_cast<int>(chosen_->index())), area_.y, column_width(), area_.height}, Ink::band);
     for (const MemoryAllocation* place : places_) add_tensor(axis, *place);
     add_steps();
     scene_.text({area_.x, area_.bottom() + row() + 3, area_.width, row()},
@@ -79,7 +79,7 @@ class MemoryPicture {
   [[nodiscard]] std::vector<LegendEntry> legend() const {
     std::vector<LegendEntry> entries = {
         {"network input", Ink::input}, {"between groups", Ink::between}, {"network output", Ink::output}};
-    if (chosen_ >= 0) {
+    if (chosen_) {
       entries.push_back({"read or written by the chosen group", Ink::chosen});
       entries.push_back({"the chosen group's step", Ink::band});
     }
@@ -109,7 +109,7 @@ class MemoryPicture {
     Shape& shape = scene_.box(block, ink, Ink::base);
     if (tensor.producer) {
       const std::size_t op = tensor.producer->index();
-      shape.subject = Subject{.step = step_of_[op], .op = static_cast<int>(op)};
+      shape.subject = Subject{.step = step_of_[*tensor.producer], .op = static_cast<int>(op)};
     }
     shape.tip = fmt::format("{} {}{}\n{} at offset {}\nfrom step {} to step {}", tensor.name, name_of(tensor.type),
                             stowage::to_text(tensor.shape), sheet_.size(place.bytes), place.offset, place.first_step,
@@ -139,8 +139,10 @@ class MemoryPicture {
     if (column_width() > sheet_.text_width("before") + 8) {
       add_step(-1, "before");
       add_step(steps(), "after");
-      for (int step = 0; step < steps(); ++step) {
-        add_step(step, fmt::format("{} {}", step, program_.steps[static_cast<std::size_t>(step)].group.name));
+      int now = 0;
+      for (const ProgramStep& step : program_.steps) {
+        add_step(now, fmt::format("{} {}", now, step.group.name));
+        ++now;
       }
       return;
     }
@@ -163,9 +165,9 @@ class MemoryPicture {
   }
 
   const Program& program_;
-  int chosen_;
+  std::optional<StepId> chosen_;
   const Sheet& sheet_;
-  std::vector<int> step_of_;  ///< by operator
+  IdVector<OpId, StepId> step_of_;
   std::vector<const MemoryAllocation*> places_;
   std::vector<TensorId> used_;
   Box area_;
@@ -174,7 +176,7 @@ class MemoryPicture {
 
 }  // namespace
 
-Scene memory_chart(const Program& program, int chosen, const Sheet& sheet,
+Scene memory_chart(const Program& program, std::optional<StepId> chosen, const Sheet& sheet,
                    const std::function<bool(TensorId tensor)>& wanted) {
   return MemoryPicture(program, chosen, sheet, wanted).run();
 }

@@ -38,8 +38,8 @@ LaunchParts parts_of(const Simulation& simulation) {
 
 /// Steps that stand side by side in a pixel, or one that has more.
 struct Joined {
-  std::size_t first = 0;
-  std::size_t last = 0;
+  StepId first;
+  StepId last;
   std::int64_t from = 0;
   std::int64_t to = 0;
   TrackTotals cycles = {};
@@ -48,8 +48,8 @@ struct Joined {
 
 class ProgramPicture {
  public:
-  ProgramPicture(const Program& program, const std::vector<std::optional<Simulation>>& steps, const TimelineView& view,
-                 int chosen, const Sheet& sheet)
+  ProgramPicture(const Program& program, const IdVector<StepId, std::optional<Simulation>>& steps,
+                 const TimelineView& view, std::optional<StepId> chosen, const Sheet& sheet)
       : program_(program), steps_(steps), starts_(step_starts(steps)), view_(view), chosen_(chosen), sheet_(sheet) {
     if (view_.to <= view_.from) view_.to = std::max<std::int64_t>(1, starts_.back());
   }
@@ -121,13 +121,15 @@ class ProgramPicture {
   }
 
   void join(const TimeAxis& axis) {
-    for (std::size_t s = 0; s < steps_.size(); ++s) {
-      if (!steps_[s] || starts_[s + 1] <= view_.from || starts_[s] >= view_.to) continue;
-      const bool fits = !joined_.empty() && axis.x(starts_[s + 1]) - axis.x(joined_.back().from) < 1;
-      if (!fits) joined_.push_back({s, s, starts_[s], starts_[s]});
+    for (const StepId s : steps_.ids()) {
+      const std::int64_t from = starts_[s.index()];
+      const std::int64_t to = starts_[s.index() + 1];
+      if (!steps_[s] || to <= view_.from || from >= view_.to) continue;
+      const bool fits = !joined_.empty() && axis.x(to) - axis.x(joined_.back().from) < 1;
+      if (!fits) joined_.push_back({s, s, from, from});
       Joined& one = joined_.back();
       one.last = s;
-      one.to = starts_[s + 1];
+      one.to = to;
       one.exposed += steps_[s]->exposed_dma_cycles();
       const LaunchParts parts = parts_of(*steps_[s]);
       for (std::size_t i = 0; i < one.cycles.size(); ++i) one.cycles[i] += parts.cycles[i];
@@ -139,7 +141,8 @@ class ProgramPicture {
     const double right = std::min(chart_.right, axis.x(one.to));
     const auto length = static_cast<double>(one.to - one.from);
     const std::string& name = program_.steps[one.first].group.name;
-    std::string tip = one.first == one.last ? name : fmt::format("{} launches, {} …", one.last - one.first + 1, name);
+    std::string tip =
+        one.first == one.last ? name : fmt::format("{} launches, {} …", one.last.index() - one.first.index() + 1, name);
     tip += fmt::format("\n{}, of it exposed DMA {}", time(one.to - one.from), time(one.exposed));
     for (std::size_t i = 0; i < one.cycles.size(); ++i) {
       if (one.cycles[i] == 0) continue;
@@ -149,9 +152,9 @@ class ProgramPicture {
     Scene& scene = chart_.scene;
     const auto place = [&](Shape& shape) {
       shape.tip = tip;
-      if (one.first == one.last) shape.subject = Subject{.step = static_cast<int>(one.first)};
+      if (one.first == one.last) shape.subject = Subject{.step = one.first};
     };
-    const bool is_chosen = chosen_ >= static_cast<int>(one.first) && chosen_ <= static_cast<int>(one.last);
+    const bool is_chosen = chosen_ && one.first <= *chosen_ && *chosen_ <= one.last;
     const double width = std::max(0.5, right - left);
     place(scene.box({left, launches + 2, width, 1.6 * row() - 4}, is_chosen ? Ink::chosen : Ink::raised, Ink::line));
     constexpr double least_text = 24;
@@ -171,10 +174,10 @@ class ProgramPicture {
   }
 
   const Program& program_;
-  const std::vector<std::optional<Simulation>>& steps_;
+  const IdVector<StepId, std::optional<Simulation>>& steps_;
   std::vector<std::int64_t> starts_;
   TimelineView view_;
-  int chosen_ = -1;
+  std::optional<StepId> chosen_;
   const Sheet& sheet_;
   double label_width_ = 0;
   std::vector<Joined> joined_;
@@ -183,14 +186,14 @@ class ProgramPicture {
 
 }  // namespace
 
-std::vector<std::int64_t> step_starts(const std::vector<std::optional<Simulation>>& steps) {
+std::vector<std::int64_t> step_starts(const IdVector<StepId, std::optional<Simulation>>& steps) {
   std::vector<std::int64_t> starts = {0};
   for (const auto& step : steps) starts.push_back(starts.back() + (step ? step->cycles : 0));
   return starts;
 }
 
-TimelineChart program_timeline(const Program& program, const std::vector<std::optional<Simulation>>& steps,
-                               const TimelineView& view, int chosen, const Sheet& sheet) {
+TimelineChart program_timeline(const Program& program, const IdVector<StepId, std::optional<Simulation>>& steps,
+                               const TimelineView& view, std::optional<StepId> chosen, const Sheet& sheet) {
   return ProgramPicture(program, steps, view, chosen, sheet).run();
 }
 

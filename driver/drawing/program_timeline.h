@@ -14,10 +14,10 @@
 namespace stowage::drawing {
 
 /// Cycles from the start of the program, by step; one more, its end. Steps without a simulation take no time.
-std::vector<std::int64_t> step_starts(const std::vector<std::optional<Simulation>>& steps);
+std::vector<std::int64_t> step_starts(const IdVector<StepId, std::optional<Simulation>>& steps);
 
-/// Of the view, the cycles count. `chosen`: a step that is marked, or -1.
-TimelineChart program_timeline(const Program& program, const std::vector<std::optional<Simulation>>& steps,
-                               const TimelineView& view, int chosen, const Sheet& sheet);
+/// Of the view, the cycles count. `chosen`: a step that is marked.
+TimelineChart program_timeline(const Program& program, const IdVector<StepId, std::optional<Simulation>>& steps,
+                               const TimelineView& view, std::optional<StepId> chosen, const Sheet& sheet);
 
 }  // namespace stowage::drawing

@@ -183,7 +183,7 @@ class RooflinePicture {
   }
 
   [[nodiscard]] const std::string& name_of_step(const RooflinePoint& point) const {
-    return program_.steps[static_cast<std::size_t>(point.step)].group.name;
+    return program_.steps[point.step].group.name;
   }
 
   void add_dot(const RooflinePoint& point) {
@@ -251,13 +251,13 @@ double scalar_rate(const Target& target) {
 
 std::vector<RooflinePoint> roofline_points(const Program& program) {
   std::vector<RooflinePoint> points;
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+  for (const StepId i : program.steps.ids()) {
     const Plan* const plan = program.steps[i].plan();
     if (plan == nullptr) continue;
     const auto work = static_cast<double>(flops(plan->nest.stages));
     const auto bytes = static_cast<double>(dma_totals(plan->counts).bytes);
     if (work <= 0 || bytes <= 0 || plan->time.seconds <= 0) continue;
-    points.push_back({static_cast<int>(i), work / bytes, work / plan->time.seconds, plan->time.cycles});
+    points.push_back({i, work / bytes, work / plan->time.seconds, plan->time.cycles});
   }
   return points;
 }

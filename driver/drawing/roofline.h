@@ -12,7 +12,7 @@ namespace stowage::drawing {
 
 /// A fused operator's dot. Those without arithmetic or DMA have none.
 struct RooflinePoint {
-  int step = 0;
+  StepId step;
   double intensity = 0;  ///< flop per DMA byte
   double rate = 0;       ///< flop per second, predicted
   std::int64_t cycles = 0;

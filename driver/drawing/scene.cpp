@@ -36,7 +36,7 @@ std::string text_of_look(const Shape& shape) {
 
 std::string subject_of(const Shape& shape) {
   if (!shape.subject) return "";
-  std::string text = fmt::format(" of step {}", shape.subject->step);
+  std::string text = shape.subject->step ? fmt::format(" of step {}", shape.subject->step->index()) : " of no step";
   if (shape.subject->op >= 0) text += fmt::format(" operator {}", shape.subject->op);
   if (shape.subject->buffer) text += fmt::format(" buffer {}", shape.subject->buffer->index());
   if (shape.subject->statement >= 0) text += fmt::format(" statement {}", shape.subject->statement);

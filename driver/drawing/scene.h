@@ -67,7 +67,7 @@ enum class Cut : std::uint8_t { end, middle };
 
 /// What a shape stands for: indices into a Program; absent ones are -1 or nothing.
 struct Subject {
-  int step = -1;                                  ///< fused operator: index into Program::steps
+  std::optional<StepId> step = std::nullopt;      ///< fused operator
   int op = -1;                                    ///< operator of the fused graph
   std::optional<BufferId> buffer = std::nullopt;  ///< of the step's nest
   int statement = -1;                             ///< Stmt::id in the step's nest

@@ -39,11 +39,11 @@ std::string tip_of_cores(const std::vector<int>& cores) {
 
 class TimelinePicture {
  public:
-  TimelinePicture(const Program& program, int step, const TimelineTracks& tracks, const TimelineView& view,
+  TimelinePicture(const Program& program, StepId step, const TimelineTracks& tracks, const TimelineView& view,
                   const Sheet& sheet)
       : program_(program),
         step_(step),
-        nest_(program.steps[static_cast<std::size_t>(step)].plan()->nest),
+        nest_(program.steps[step].plan()->nest),
         tracks_(tracks),
         view_(view),
         sheet_(sheet) {
@@ -56,7 +56,7 @@ class TimelinePicture {
 
   TimelineChart run() && {
     Scene& scene = chart_.scene;
-    scene.title = "Timeline: " + program_.steps[static_cast<std::size_t>(step_)].group.name;
+    scene.title = "Timeline: " + program_.steps[step_].group.name;
     scene.width = std::max(sheet_.width, 320.0);
     double y = 8;
     y += add_title(scene, sheet_, y, numbers());
@@ -70,6 +70,7 @@ class TimelinePicture {
     y = add_engine(y);
     y = add_slots(y);
     add_span(top, y);
+    add_cursor(top, y);
     chart_.bottom = y;
     y += 4;
     y += add_note(scene, sheet_, margin, y, note());
@@ -261,6 +262,15 @@ class TimelinePicture {
     chart_.scene.box({left, top, right - left, bottom - top}, Ink::band, Ink::muted);
   }
 
+  void add_cursor(double top, double bottom) {
+    if (view_.cursor < view_.from || view_.cursor > view_.to) return;
+    const double at = x(view_.cursor);
+    constexpr double handle = 4;
+    chart_.scene.line({at, top}, {at, bottom}, Ink::text, 2);
+    chart_.scene.box({at - handle, top - 2 * handle, 2 * handle, 2 * handle}, Ink::text).tip =
+        time(view_.cursor) + " from the launch";
+  }
+
   [[nodiscard]] std::string note() const {
     std::string text = "Where several things share a pixel, heights are the parts of the time that each takes.";
     if (!tracks_.timeline.repeats.empty()) {
@@ -270,7 +280,7 @@ class TimelinePicture {
   }
 
   const Program& program_;
-  int step_ = 0;
+  StepId step_;
   const LoopNest& nest_;
   const TimelineTracks& tracks_;
   TimelineView view_;
@@ -283,8 +293,8 @@ class TimelinePicture {
 
 }  // namespace
 
-TimelineChart timeline_chart(const Program& program, int step, const TimelineTracks& tracks, const TimelineView& view,
-                             const Sheet& sheet) {
+TimelineChart timeline_chart(const Program& program, StepId step, const TimelineTracks& tracks,
+                             const TimelineView& view, const Sheet& sheet) {
   return TimelinePicture(program, step, tracks, view, sheet).run();
 }
 

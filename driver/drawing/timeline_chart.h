@@ -22,6 +22,7 @@ struct TimelineView {
   bool one_core = false;       ///< only the row of this core, and of those that do the same
   std::int64_t span_from = 0;  ///< a selected span, if it is longer than nothing
   std::int64_t span_to = 0;
+  std::int64_t cursor = -1;  ///< a cycle that is marked; none below 0
 };
 
 /// The scene, and where in it the time axis is.
@@ -33,8 +34,8 @@ struct TimelineChart {
 };
 
 /// Of a fused operator that has a plan, and its tracks. Higher than the sheet where the rows ask for it.
-TimelineChart timeline_chart(const Program& program, int step, const TimelineTracks& tracks, const TimelineView& view,
-                             const Sheet& sheet);
+TimelineChart timeline_chart(const Program& program, StepId step, const TimelineTracks& tracks,
+                             const TimelineView& view, const Sheet& sheet);
 
 /// What happens in a span, on a core, in its slots and on the engine, in lines.
 std::vector<std::string> span_statistics(const Program& program, const TimelineTracks& tracks, int core,

@@ -23,7 +23,7 @@ enum class TrackKind : std::uint8_t { core, slot };
 /// What tips and links of boxes are made of.
 struct RowContext {
   const LoopNest& nest;
-  int step = 0;
+  StepId step;
   const TimelineTracks& tracks;
   const Target& target;
   Units units;

@@ -20,8 +20,7 @@ constexpr double chart_width = 1000;
 /// To the sections of the fused operators that are told in full.
 LinkOf links_of(const PageScope& scope) {
   return [&scope](const drawing::Subject& subject) {
-    const auto step = static_cast<std::size_t>(subject.step);
-    return subject.step >= 0 && scope.has(step) ? "#" + anchor_of(step) : "";
+    return subject.step && scope.has(*subject.step) ? "#" + anchor_of(*subject.step) : "";
   };
 }
 
@@ -30,16 +29,16 @@ LinkOf links_of(const PageScope& scope) {
 std::string roofline_chart(const PageScope& scope) {
   const Program& program = scope.program();
   std::vector<drawing::RooflinePoint> points = drawing::roofline_points(program);
-  std::erase_if(points, [&](const auto& point) { return !scope.has(static_cast<std::size_t>(point.step)); });
+  std::erase_if(points, [&](const auto& point) { return !scope.has(point.step); });
   if (points.empty()) {
     return "<p>No fused operator computes and moves data.</p>\n";
   }
   return to_svg(drawing::roofline(program, points, page_sheet(chart_width, 440)), links_of(scope));
 }
 
-std::string cost_chart(const PageScope& scope, std::size_t step) {
+std::string cost_chart(const PageScope& scope, StepId step) {
   return to_svg(
-      drawing::cost_bars(scope.program(), static_cast<int>(step), std::nullopt, page_sheet(chart_width, 0),
+      drawing::cost_bars(scope.program(), step, std::nullopt, page_sheet(chart_width, 0),
                          scope.simulated().empty() ? drawing::SimulatedTerms() : scope.simulated()[step].terms));
 }
 
@@ -48,14 +47,15 @@ std::string cost_chart(const PageScope& scope) {
                                    sum_of_terms(scope.simulated())));
 }
 
-std::string ldm_chart(const Program& program, std::size_t step) {
-  return to_svg(drawing::ldm_map(program, static_cast<int>(step), page_sheet(chart_width, 340)));
+std::string ldm_chart(const Program& program, StepId step) {
+  return to_svg(drawing::ldm_map(program, step, page_sheet(chart_width, 340)));
 }
 
 std::string memory_chart(const PageScope& scope) {
   if (scope.program().memory.activation_bytes == 0) return "<p>No activation is in main memory.</p>\n";
   const auto wanted = [&](TensorId tensor) { return scope.has(tensor); };
-  return to_svg(drawing::memory_chart(scope.program(), -1, page_sheet(chart_width, 400), wanted), links_of(scope));
+  return to_svg(drawing::memory_chart(scope.program(), std::nullopt, page_sheet(chart_width, 400), wanted),
+                links_of(scope));
 }
 
 }  // namespace stowage

@@ -158,7 +158,7 @@ std::string reasons_part(const PageScope& scope, const ProgramStep& step) {
   return html;
 }
 
-std::string plan_parts(const PageScope& scope, std::size_t number) {
+std::string plan_parts(const PageScope& scope, StepId number) {
   const ProgramStep& step = scope.program().steps[number];
   const Plan& plan = *step.plan();
   const Target& target = scope.program().target;
@@ -214,7 +214,7 @@ std::string decisions_table(std::span<const TraceRecord* const> records, bool wi
       with_subjects ? "<th>about</th>" : "", rows);
 }
 
-std::string group_section(const PageScope& scope, std::size_t number, std::int64_t all_cycles) {
+std::string group_section(const PageScope& scope, StepId number, std::int64_t all_cycles) {
   const ProgramStep& step = scope.program().steps[number];
   const Graph& graph = scope.program().fused.graph;
   const FusedOperator& group = step.group;
@@ -222,7 +222,7 @@ std::string group_section(const PageScope& scope, std::size_t number, std::int64
   for (const OpId op : group.operators) words += " " + graph.op(op).kind + " " + graph.op(op).name;
   std::string html =
       fmt::format("<details class=\"group\" id=\"{}\" data-words=\"{}\"><summary><b>{}. {}</b><span>{}</span>",
-                  anchor_of(number), escaped(words), number, escaped(group.name), escaped(group.template_name));
+                  anchor_of(number), escaped(words), number.index(), escaped(group.name), escaped(group.template_name));
   if (step.plan() != nullptr) {
     TimeShares shares;
     shares.add(step.plan()->time);

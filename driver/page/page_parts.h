@@ -33,7 +33,7 @@ std::string time_bar(const TimeShares& shares, std::int64_t whole, const std::st
 std::string time_key();
 
 /// Fragment of the page where step i is.
-std::string anchor_of(std::size_t step);
+std::string anchor_of(StepId step);
 /// "[12 KiB]" with a tooltip of the exact number and the number as value for sorting.
 std::string number_cell(std::int64_t value, const std::string& shown);
 
@@ -54,16 +54,16 @@ std::string html_table(const PlanTable& table, const std::vector<std::string_vie
 
 std::string roofline_chart(const PageScope& scope);
 /// The terms of a fused operator's time, and the bytes of its tensors.
-std::string cost_chart(const PageScope& scope, std::size_t step);
+std::string cost_chart(const PageScope& scope, StepId step);
 /// What a network's time is spent on.
 std::string cost_chart(const PageScope& scope);
 /// One core's scratchpad over the statements of a fused operator's nest.
-std::string ldm_chart(const Program& program, std::size_t step);
+std::string ldm_chart(const Program& program, StepId step);
 /// The area of activations.
 std::string memory_chart(const PageScope& scope);
 
 /// The section of one fused operator.
-std::string group_section(const PageScope& scope, std::size_t step, std::int64_t all_cycles);
+std::string group_section(const PageScope& scope, StepId step, std::int64_t all_cycles);
 /// What strategies chose, every candidate group and every decision.
 std::string fusion_part(const PageScope& scope);
 /// Candidates that hold operators of a group and were not chosen; "" if there are none.

@@ -18,7 +18,7 @@ PageScope::PageScope(const Compilation& compilation, std::size_t details, const 
     if (simulated) simulated_ = *std::move(simulated);
   }
   const Graph& graph = program().fused.graph;
-  for (std::size_t i = 0; i < in_full_.size(); ++i) {
+  for (const StepId i : in_full_.ids()) {
     if (!in_full_[i]) continue;
     const FusedOperator& group = program().steps[i].group;
     subjects_.insert(group.name);
@@ -58,7 +58,7 @@ std::vector<const CandidateRecord*> PageScope::candidates_around(const FusedOper
 
 std::vector<const CandidateRecord*> PageScope::candidates() const {
   std::set<std::size_t> indices;
-  for (std::size_t i = 0; i < in_full_.size(); ++i) {
+  for (const StepId i : in_full_.ids()) {
     if (in_full_[i]) indices.merge(indices_around(program().steps[i].group));
   }
   std::vector<const CandidateRecord*> found;

@@ -27,14 +27,14 @@ class PageScope {
   [[nodiscard]] bool is_whole() const { return count_ == in_full_.size(); }
   /// How many are told in full.
   [[nodiscard]] std::size_t count() const { return count_; }
-  [[nodiscard]] bool has(std::size_t step) const { return in_full_[step]; }
+  [[nodiscard]] bool has(StepId step) const { return in_full_[step]; }
   /// Of a page that is not whole: read or written by a fused operator that is told in full.
   [[nodiscard]] bool has(TensorId tensor) const { return is_whole() || tensors_.contains(tensor); }
   /// About a fused operator that is told in full, or one of its operators.
   [[nodiscard]] bool has(const TraceRecord& record) const { return is_whole() || subjects_.contains(record.subject); }
 
   /// By step; empty where the family has no simulator.
-  [[nodiscard]] const std::vector<SimulatedStep>& simulated() const { return simulated_; }
+  [[nodiscard]] const IdVector<StepId, SimulatedStep>& simulated() const { return simulated_; }
 
   /// Records of the trace with this subject, in their order.
   [[nodiscard]] const std::vector<const TraceRecord*>& records_about(std::string_view subject) const;
@@ -47,12 +47,12 @@ class PageScope {
   [[nodiscard]] std::set<std::size_t> indices_around(const FusedOperator& group) const;
 
   const Compilation& compilation_;
-  std::vector<bool> in_full_;
+  IdVector<StepId, bool> in_full_;
   std::size_t count_ = 0;
   std::set<TensorId> tensors_;
   std::set<std::string_view> subjects_;
   std::map<std::string_view, std::vector<const TraceRecord*>> records_;
-  std::vector<SimulatedStep> simulated_;
+  IdVector<StepId, SimulatedStep> simulated_;
   std::vector<std::vector<std::size_t>> candidates_of_;  ///< by operator, indices into the record
 };
 

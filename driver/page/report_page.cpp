@@ -64,7 +64,7 @@ std::string cut_part(const PageScope& scope) {
 
 /// What a fused operator's time is spent on; nothing for one that is not told in full: many thousands of them are still
 /// a page to mail.
-std::string spent_cell(const PageScope& scope, std::size_t step, std::int64_t maximum) {
+std::string spent_cell(const PageScope& scope, StepId step, std::int64_t maximum) {
   const Plan* const plan = scope.program().steps[step].plan();
   if (scope.program().steps[step].on_management_core() != nullptr) return "<td>the management core</td>";
   if (plan == nullptr) return "<td>no kernel: a view</td>";
@@ -93,7 +93,7 @@ std::string groups_table(const PageScope& scope) {
   }
   html += "</tr></thead>\n<tbody>\n";
   for (const PlanRow& row : table.rows) {
-    const auto step = static_cast<std::size_t>(row.step);
+    const StepId step = *row.step;
     const bool is_told = scope.has(step);
     html += is_told ? "<tr>" : "<tr class=\"brief\">";
     for (const std::size_t c : columns) {
@@ -174,7 +174,7 @@ std::string group_sections(const PageScope& scope) {
       "<div class=\"controls\"><button type=\"button\" id=\"open-all\">open all</button>"
       "<button type=\"button\" id=\"close-all\">close all</button>"
       "<input id=\"filter\" type=\"search\" placeholder=\"filter by name or kind\" aria-label=\"filter\"/></div>\n";
-  for (std::size_t i = 0; i < scope.program().steps.size(); ++i) {
+  for (const StepId i : scope.program().steps.ids()) {
     if (scope.has(i)) html += group_section(scope, i, cycles);
   }
   return html;
@@ -243,7 +243,7 @@ std::string time_key() {
          "var(--filling)\">fill</span></p>\n";
 }
 
-std::string anchor_of(std::size_t step) { return fmt::format("step-{}", step); }
+std::string anchor_of(StepId step) { return fmt::format("step-{}", step.index()); }
 
 std::string number_cell(std::int64_t value, const std::string& shown) {
   return fmt::format("<td class=\"number\" data-value=\"{}\" title=\"{}\">{}</td>", value, grouped_digits(value),

@@ -15,12 +15,13 @@ namespace stowage {
 namespace {
 
 constexpr std::string_view predictor_format = "stowage-cost-model";
-constexpr int predictor_version = 1;
+constexpr int predictor_version = 2;
 constexpr std::string_view remedy = "train a predictor anew: stowage train-cost";
 
 Json to_json(const PredictionErrors& errors) {
   return {{"groups", errors.groups},
           {"samples", errors.samples},
+          {"predicted", errors.predicted},
           {"median", errors.median},
           {"of_95_percent", errors.of_95_percent},
           {"largest", errors.largest}};
@@ -34,8 +35,9 @@ double number_of(const Json& entry) {
 
 PredictionErrors errors_of(const Json& json) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  return {whole_number(json.at("groups"), 0, most), whole_number(json.at("samples"), 0, most),
-          number_of(json.at("median")), number_of(json.at("of_95_percent")), number_of(json.at("largest"))};
+  return {whole_number(json.at("groups"), 0, most),    whole_number(json.at("samples"), 0, most),
+          whole_number(json.at("predicted"), 0, most), number_of(json.at("median")),
+          number_of(json.at("of_95_percent")),         number_of(json.at("largest"))};
 }
 
 /// A node is [feature, threshold, left, right], a leaf [value].
@@ -63,6 +65,25 @@ RegressionTree tree_of(const Json& json) {
   return tree;
 }
 
+BoostedTrees trees_of(const Json& start, const Json& rows) {
+  BoostedTrees trees;
+  trees.start = number_of(start);
+  for (const Json& tree : rows) trees.trees.push_back(tree_of(tree));
+  if (!is_sound(trees, plan_feature_table().size())) throw Damage("a node of a tree leads nowhere");
+  return trees;
+}
+
+/// A tree a line, so that files can be compared and are not thousands of lines long.
+std::string rows_of(const BoostedTrees& trees) {
+  std::string text = "[";
+  for (std::size_t t = 0; t < trees.trees.size(); ++t) {
+    std::string row = dumped(to_json(trees.trees[t]));
+    row.resize(row.find_last_of(']') + 1);
+    text += fmt::format("{}\n  {}", t == 0 ? "" : ",", row);
+  }
+  return text + "\n ]";
+}
+
 Json feature_names() {
   Json names = Json::array();
   for (const PlanFeatureRow& row : plan_feature_table()) names.push_back(row.name);
@@ -78,10 +99,11 @@ CostPredictor predictor_of(const Json& json) {
   predictor.trained_with = errors_of(errors.at("trained_with"));
   predictor.held_out = errors_of(errors.at("held_out"));
   predictor.held_out_chosen = errors_of(errors.at("held_out_chosen"));
+  predictor.never_asked = errors_of(errors.at("never_asked"));
   predictor.closed_form = errors_of(errors.at("closed_form"));
-  predictor.ratio.start = number_of(json.at("start"));
-  for (const Json& tree : json.at("trees")) predictor.ratio.trees.push_back(tree_of(tree));
-  if (!is_sound(predictor.ratio, plan_feature_table().size())) throw Damage("a node of a tree leads nowhere");
+  predictor.doubted_from = number_of(json.at("doubted_from"));
+  predictor.ratio = trees_of(json.at("start"), json.at("trees"));
+  predictor.doubt = trees_of(json.at("doubt_start"), json.at("doubt_trees"));
   return predictor;
 }
 
@@ -99,20 +121,17 @@ std::string predictor_text(const CostPredictor& predictor, const std::string& co
   json["errors"] = {{"trained_with", to_json(predictor.trained_with)},
                     {"held_out", to_json(predictor.held_out)},
                     {"held_out_chosen", to_json(predictor.held_out_chosen)},
+                    {"never_asked", to_json(predictor.never_asked)},
                     {"closed_form", to_json(predictor.closed_form)}};
   json["features"] = feature_names();
   json["start"] = predictor.ratio.start;
-  // A tree a line, so that files can be compared and are not thousands of lines long.
+  json["doubt_start"] = predictor.doubt.start;
+  json["doubted_from"] = predictor.doubted_from;
   std::string text = dumped(json, 1);
   text.resize(text.find_last_of('}'));
   text.resize(text.find_last_not_of(" \n") + 1);
-  text += ",\n \"trees\": [";
-  for (std::size_t t = 0; t < predictor.ratio.trees.size(); ++t) {
-    std::string row = dumped(to_json(predictor.ratio.trees[t]));
-    row.resize(row.find_last_of(']') + 1);
-    text += fmt::format("{}\n  {}", t == 0 ? "" : ",", row);
-  }
-  return text + "\n ]\n}\n";
+  return text + fmt::format(",\n \"trees\": {},\n \"doubt_trees\": {}\n}}\n", rows_of(predictor.ratio),
+                            rows_of(predictor.doubt));
 }
 
 Result<CostPredictor> parse_predictor(std::string_view text, const std::string& path, Diagnostics& diagnostics) {

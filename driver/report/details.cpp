@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -17,17 +16,17 @@ std::optional<std::size_t> parse_details(std::string_view text) {
   return number;
 }
 
-std::vector<bool> steps_in_full(const Program& program, std::size_t maximum) {
+IdVector<StepId, bool> steps_in_full(const Program& program, std::size_t maximum) {
   const std::size_t count = program.steps.size();
-  std::vector<bool> in_full(count, count <= maximum);
+  IdVector<StepId, bool> in_full(count, count <= maximum);
   if (count <= maximum) return in_full;
-  const auto cycles = [&](std::size_t step) {
+  const auto cycles = [&](StepId step) {
     const KernelPlan* const launched = program.steps[step].launched();
     return launched != nullptr ? launched->cycles() : 0;
   };
-  std::vector<std::size_t> by_time(count);
-  std::iota(by_time.begin(), by_time.end(), std::size_t{0});
-  std::stable_sort(by_time.begin(), by_time.end(), [&](std::size_t a, std::size_t b) { return cycles(a) > cycles(b); });
+  const auto ids = program.steps.ids();
+  std::vector<StepId> by_time(ids.begin(), ids.end());
+  std::stable_sort(by_time.begin(), by_time.end(), [&](StepId a, StepId b) { return cycles(a) > cycles(b); });
   for (std::size_t i = 0; i < maximum; ++i) in_full[by_time[i]] = true;
   return in_full;
 }

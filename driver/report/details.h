@@ -21,8 +21,8 @@ constexpr std::size_t all_details = std::numeric_limits<std::size_t>::max();
 /// What a person asks for: "all", or a number of at least 1.
 std::optional<std::size_t> parse_details(std::string_view text);
 
-/// By step: the `most` that take the most cycles, of equal ones the first.
-std::vector<bool> steps_in_full(const Program& program, std::size_t maximum);
+/// By step: the `maximum` that take the most cycles, of equal ones the first.
+IdVector<StepId, bool> steps_in_full(const Program& program, std::size_t maximum);
 
 /// "3 that take the most time", "one that takes the most time".
 std::string slowest_text(std::size_t count);

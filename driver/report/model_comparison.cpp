@@ -14,7 +14,7 @@ using Kind = ColumnKind;
 
 }  // namespace
 
-std::vector<SimulatedStep::Term> sum_of_terms(const std::vector<SimulatedStep>& steps) {
+std::vector<SimulatedStep::Term> sum_of_terms(const IdVector<StepId, SimulatedStep>& steps) {
   std::vector<SimulatedStep::Term> sums;
   for (const SimulatedStep& step : steps) {
     if (sums.empty()) sums.resize(step.terms.size());
@@ -60,7 +60,7 @@ PlanTable terms_table(const std::vector<SimulatedStep::Term>& terms) {
   return table;
 }
 
-PlanTable counts_table(const Program& program, const std::vector<SimulatedStep>& steps,
+PlanTable counts_table(const Program& program, const IdVector<StepId, SimulatedStep>& steps,
                        const EmulationResult* emulation) {
   const ProgramTotals predicted = totals_of(program);
   SimulatedStep simulated;

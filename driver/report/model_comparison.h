@@ -15,7 +15,7 @@
 namespace stowage {
 
 /// Term by term over all steps; empty if no step has any.
-std::vector<SimulatedStep::Term> sum_of_terms(const std::vector<SimulatedStep>& steps);
+std::vector<SimulatedStep::Term> sum_of_terms(const IdVector<StepId, SimulatedStep>& steps);
 
 /// Of the closed form, as a share of what is simulated: more than 0 where it is too large.
 double error_of(std::int64_t closed_form, std::int64_t simulated);
@@ -26,7 +26,7 @@ PlanTable terms_table(const std::vector<SimulatedStep::Term>& terms);
 
 /// Rows: DMA transfers, operations, bytes, the peak of the scratchpad. Columns "count", "predicted", "simulated",
 /// "emulated"; the last one is empty where nothing was emulated.
-PlanTable counts_table(const Program& program, const std::vector<SimulatedStep>& steps,
+PlanTable counts_table(const Program& program, const IdVector<StepId, SimulatedStep>& steps,
                        const EmulationResult* emulation);
 
 }  // namespace stowage

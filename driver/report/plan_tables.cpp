@@ -84,12 +84,12 @@ PlanTable plan_groups_table(const Program& program) {
             {"x limit", Kind::number, "predicted time divided by the physical limit, the launch in both"}),
   };
   const std::int64_t cycles = totals_of(program).cycles;
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+  for (const StepId i : program.steps.ids()) {
     const FusedOperator& group = program.steps[i].group;
     const KernelPlan* const launched = program.steps[i].launched();
     PlanRow row;
-    row.step = static_cast<int>(i);
-    row.cells = {static_cast<std::int64_t>(i), group.name, group.template_name,
+    row.step = i;
+    row.cells = {static_cast<std::int64_t>(i.index()), group.name, group.template_name,
                  static_cast<std::int64_t>(group.operators.size())};
     if (launched != nullptr) {
       const DmaTotals dma = launched->traffic();
@@ -128,7 +128,7 @@ PlanTable plan_operators_table(const Program& program) {
       keyed("output shape", hidden({"shape", Kind::extents, "of its output"})),
   };
   const Graph& graph = program.fused.graph;
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+  for (const StepId i : program.steps.ids()) {
     const FusedOperator& group = program.steps[i].group;
     for (std::size_t member = 0; member < group.operators.size(); ++member) {
       const Operator& op = graph.op(group.operators[member]);
@@ -146,10 +146,10 @@ PlanTable plan_operators_table(const Program& program) {
                    bytes_of(output),
                    parameters,
                    fmt::format("{}", fmt::join(op.origins, ", ")),
-                   static_cast<std::int64_t>(i),
+                   static_cast<std::int64_t>(i.index()),
                    std::string(name_of(output.type)),
                    extents_of(output.shape)};
-      row.step = static_cast<int>(i);
+      row.step = i;
       row.op = static_cast<int>(group.operators[member].index());
       row.name = op.name;
       table.rows.push_back(std::move(row));
@@ -179,7 +179,7 @@ PlanTable empty_buffers_table() {
   return table;
 }
 
-void add_buffers(const Program& program, std::size_t step, PlanTable& table) {
+void add_buffers(const Program& program, StepId step, PlanTable& table) {
   const FusedOperator& group = program.steps[step].group;
   const Plan* const plan = program.steps[step].plan();
   if (plan == nullptr) return;
@@ -198,9 +198,9 @@ void add_buffers(const Program& program, std::size_t step, PlanTable& table) {
                  buffer.offset,
                  buffer.bytes(),
                  share_of(buffer.bytes(), room),
-                 static_cast<std::int64_t>(step),
+                 static_cast<std::int64_t>(step.index()),
                  buffer.shares_with ? nest.buffers[*buffer.shares_with].name : ""};
-    row.step = static_cast<int>(step);
+    row.step = step;
     row.buffer = b;
     row.name = tensor.name;
     table.rows.push_back(std::move(row));
@@ -211,11 +211,11 @@ void add_buffers(const Program& program, std::size_t step, PlanTable& table) {
 
 PlanTable plan_buffers_table(const Program& program) {
   PlanTable table = empty_buffers_table();
-  for (std::size_t i = 0; i < program.steps.size(); ++i) add_buffers(program, i, table);
+  for (const StepId i : program.steps.ids()) add_buffers(program, i, table);
   return table;
 }
 
-PlanTable step_buffers_table(const Program& program, std::size_t step) {
+PlanTable step_buffers_table(const Program& program, StepId step) {
   PlanTable table = empty_buffers_table();
   add_buffers(program, step, table);
   return table;
@@ -257,7 +257,7 @@ std::string blocks_of(const NestRow& row) {
 }
 
 /// `all_bytes`: of the network, 0 where shares of it are left out.
-void add_transfers(const Program& program, std::size_t step, std::int64_t all_bytes, PlanTable& table) {
+void add_transfers(const Program& program, StepId step, std::int64_t all_bytes, PlanTable& table) {
   const FusedOperator& group = program.steps[step].group;
   const Plan* const plan = program.steps[step].plan();
   if (plan == nullptr) return;
@@ -265,7 +265,7 @@ void add_transfers(const Program& program, std::size_t step, std::int64_t all_by
     const bool get = transfer.kind == NestRow::Kind::get;
     if (!get && transfer.kind != NestRow::Kind::put) continue;
     PlanRow row;
-    row.step = static_cast<int>(step);
+    row.step = step;
     row.statement = transfer.statement;
     row.name = (get ? "get " : "put ") + transfer.tensor;
     row.cells = {group.name,
@@ -283,7 +283,7 @@ void add_transfers(const Program& program, std::size_t step, std::int64_t all_by
                  transfer.box,
                  transfer.smallest_block,
                  transfer.largest_block,
-                 static_cast<std::int64_t>(step)};
+                 static_cast<std::int64_t>(step.index())};
     table.rows.push_back(std::move(row));
   }
 }
@@ -293,11 +293,11 @@ void add_transfers(const Program& program, std::size_t step, std::int64_t all_by
 PlanTable plan_dma_table(const Program& program) {
   PlanTable table{"DMA", dma_columns(), {}};
   const std::int64_t all_bytes = totals_of(program).dma.bytes;
-  for (std::size_t i = 0; i < program.steps.size(); ++i) add_transfers(program, i, all_bytes, table);
+  for (const StepId i : program.steps.ids()) add_transfers(program, i, all_bytes, table);
   return table;
 }
 
-PlanTable step_dma_table(const Program& program, std::size_t step) {
+PlanTable step_dma_table(const Program& program, StepId step) {
   PlanTable table{"DMA", dma_columns(), {}};
   add_transfers(program, step, 0, table);
   return table;

@@ -21,8 +21,8 @@ PlanTable plan_operators_table(const Program& program);
 PlanTable plan_buffers_table(const Program& program);
 PlanTable plan_dma_table(const Program& program);
 /// Of one step; shares of the network's sums are left out.
-PlanTable step_buffers_table(const Program& program, std::size_t step);
-PlanTable step_dma_table(const Program& program, std::size_t step);
+PlanTable step_buffers_table(const Program& program, StepId step);
+PlanTable step_dma_table(const Program& program, StepId step);
 
 /// "groups", "operators", "dma", "buffers".
 std::vector<std::string> plan_table_names();

@@ -15,7 +15,7 @@ std::string report_markdown(const Compilation& compilation);
 /// Totals and the row for every fused operator.
 std::string summary_text(const Compilation& compilation);
 /// One fused operator: what it computes, split, loop order, LDM buffers, DMA with counts, time.
-std::string step_text(const Program& program, std::size_t step);
+std::string step_text(const Program& program, StepId step);
 /// What a trace's algorithm is, in words: "algorithm 1, LDM management".
 std::string algorithm_title(const std::string& algorithm);
 /// The decisions of the trace about one fused operator, in the order in which they were taken ("" for all), each with

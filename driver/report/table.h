@@ -57,7 +57,7 @@ using Cell = std::variant<std::monostate, std::string, std::int64_t, double>;
 /// A row and what it is about: indices into a Program, -1 or nothing where it is about none.
 struct PlanRow {
   std::vector<Cell> cells;  ///< one per column
-  int step = -1;
+  std::optional<StepId> step;
   int op = -1;
   std::optional<BufferId> buffer = std::nullopt;
   int statement = -1;

@@ -256,7 +256,7 @@ Result<CheckResult> run_and_check(const Compilation& compilation, std::span<cons
   result.fused_operators = program.steps.size();
   // Every fused operator's results, then the network's outputs (one of these may be an input or a constant).
   std::vector<TensorId> wanted;
-  std::vector<std::size_t> first_of_step;
+  IdVector<StepId, std::size_t> first_of_step;
   for (const ProgramStep& step : program.steps) {
     first_of_step.push_back(wanted.size());
     const std::vector<TensorId> results = results_of(step.group);
@@ -272,13 +272,12 @@ Result<CheckResult> run_and_check(const Compilation& compilation, std::span<cons
   const std::vector<TensorId>& of_reference = in_model ? *in_model : wanted;
   EmulatedValues emulated_values(in_model ? *compilation.imported : graph, inputs);
 
-  const auto on_output = [&](int step, std::span<const Tensor> stored) {
-    const auto index = static_cast<std::size_t>(step);
-    const FusedOperator& group = program.steps[index].group;
+  const auto on_output = [&](StepId step, std::span<const Tensor> stored) {
+    const FusedOperator& group = program.steps[step].group;
     const std::vector<TensorId> results = results_of(group);
     std::vector<Tensor> values = values_of_results(group, stored, graph);
     for (std::size_t r = 0; r < results.size(); ++r) {
-      const std::size_t at = first_of_step[index] + r;
+      const std::size_t at = first_of_step[step] + r;
       Tensor& wanted_value = (*reference)[at];
       values[r] = as_in_reference(values[r], wanted_value.shape());
       ValueError error = compare_values(values[r], wanted_value, group_tolerance);
@@ -287,9 +286,9 @@ Result<CheckResult> run_and_check(const Compilation& compilation, std::span<cons
       wanted_value = Tensor();  // compared, so its memory is free
     }
     for (std::size_t r = 0; r < results.size(); ++r) {
-      emulated_values.add(of_reference[first_of_step[index] + r], values[r]);
+      emulated_values.add(of_reference[first_of_step[step] + r], values[r]);
     }
-    if (progress) progress("emulate", index + 1, program.steps.size());
+    if (progress) progress("emulate", step.index() + 1, program.steps.size());
   };
   RunSettings settings = asked;
   settings.changed_sources = asked.changed_sources || !compilation.changed_sources.empty();
@@ -320,7 +319,7 @@ Result<IsolatedOperator> isolate(const Compilation& compilation, const std::stri
                       suggest_name(name, names));
     return Failed{};
   }
-  const ProgramStep& step = whole.steps[static_cast<std::size_t>(found - names.begin())];
+  const ProgramStep& step = whole.steps[StepId(static_cast<std::size_t>(found - names.begin()))];
 
   // A graph of the group alone: its operands first, then its operators.
   IsolatedOperator isolated;

@@ -176,7 +176,7 @@ Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fus
                        compilation.program.first_launch_cycles);
   }
   GroupCycles cycles;
-  for (std::size_t i = 0; i < compilation.program.steps.size(); ++i) {
+  for (const StepId i : compilation.program.steps.ids()) {
     const ProgramStep& step = compilation.program.steps[i];
     if (step.launched() == nullptr) continue;
     cycles[step.group.operators] = (*evaluated)[i];

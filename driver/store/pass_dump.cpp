@@ -24,11 +24,12 @@ bool write_pass_dump(const Program& program, const std::filesystem::path& folder
   if (!writer) return false;
   const std::size_t last = std::max<std::size_t>(1, program.steps.size()) - 1;
   const std::size_t digits = std::max<std::size_t>(2, std::to_string(last).size());
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+  for (const StepId i : program.steps.ids()) {
     const Plan* const plan = program.steps[i].plan();
     if (plan == nullptr) continue;
     const LoopNest& nest = plan->nest;
-    const std::filesystem::path of_step = fmt::format("{:0{}}_{}", i, digits, nest.name.substr(0, longest_name));
+    const std::filesystem::path of_step =
+        fmt::format("{:0{}}_{}", i.index(), digits, nest.name.substr(0, longest_name));
     for (const NestAfter& after : lower_pass_by_pass(nest.name, nest.stages, plan->schedule, program.target)) {
       const std::string file = fmt::format("{}_{}.nest", pass_number(after.pass), after.pass);
       if (!writer->write(of_step / file, after.text, diagnostics, stop)) return false;

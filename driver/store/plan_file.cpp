@@ -39,7 +39,7 @@ OtherPlan other_plan_of(const Json& row) {
 struct StoredPlan {
   Json file;
   int version = 0;
-  std::vector<StoredStep> steps;
+  IdVector<StepId, StoredStep> steps;
 };
 
 StoredPlan parse_plan(std::string_view text, const std::stop_token& stop) {
@@ -166,17 +166,18 @@ void add_steps(const StoredPlan& stored, Compilation& compilation, const std::st
   }
   // Before anything is made of the groups: they may be anything.
   if (const auto broken = verify(program.fused)) throw Damage("its fused graph is broken: " + *broken);
-  for (std::size_t i = 0; i < stored.steps.size(); ++i) {
+  for (const StepId i : stored.steps.ids()) {
     const bool is_view = program.steps[i].group.is_view;
-    if (stored.steps[i].schedule.has_value() != is_view) continue;
+    if (stored.steps[i].launched.has_value() != is_view) continue;
     throw Damage(fmt::format("'{}' is {}", program.steps[i].group.name,
                              is_view ? "a view with a schedule" : "launched and has no schedule"));
   }
-  parallel_for(program.steps.size(), 0, stop, [&](std::size_t i) {
-    if (!stored.steps[i].schedule) return;
+  parallel_for(program.steps.size(), 0, stop, [&](std::size_t number) {
+    const StepId i(number);
+    if (!stored.steps[i].launched) return;
     program.steps[i].work =
         backend_of(compilation)
-            .restored(*stored.steps[i].schedule, stored.steps[i].nest, graph, program.steps[i].group, program.target);
+            .restored(*stored.steps[i].launched, stored.steps[i].nest, graph, program.steps[i].group, program.target);
   });
   if (stop.stop_requested()) throw ReadingStopped();
   program.memory = plan_memory(program.fused, program.steps, program.target.main_memory.line_bytes);

@@ -64,9 +64,10 @@ Json memory_json(const Program& program) {
   json["stage_constants"] = Json::array();
   std::set<TensorId> packed;
   for (const StageConstantAllocation& place : program.memory.stage_constants) {
-    const StageList& stages = program.steps[static_cast<std::size_t>(place.step)].launched()->stages();
+    const StageList& stages = program.steps[place.step].launched()->stages();
     const StageTensor& tensor = stages.tensors[place.tensor];
-    Json row = {{"step", place.step}, {"tensor", tensor.name}, {"offset", place.offset}, {"bytes", place.bytes}};
+    Json row = {
+        {"step", place.step.index()}, {"tensor", tensor.name}, {"offset", place.offset}, {"bytes", place.bytes}};
     if (tensor.source && tensor.packing) {
       const Packing& p = *tensor.packing;
       row["packs"] = graph.tensor(*tensor.source).name;
@@ -134,7 +135,7 @@ std::string plan_json(const Compilation& compilation) {
   json["target"] = lines_of(to_toml(program.target));
   json["graph"] = lines_of(to_text(program.fused.graph));
   json["steps"] = Json::array();
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+  for (const StepId i : program.steps.ids()) {
     const ProgramStep& step = program.steps[i];
     Json row = to_json(program.fused.graph, step.group);
     if (const KernelPlan* launched = step.launched()) {

@@ -81,7 +81,7 @@ Packing packing_of(const Json& place, const Tensor& value) {
 
 }  // namespace
 
-Graph read_graph(const Json& plan, const std::vector<StoredStep>& steps, const OpenFile& parameters,
+Graph read_graph(const Json& plan, const IdVector<StepId, StoredStep>& steps, const OpenFile& parameters,
                  const std::string& parameters_file, Diagnostics& diagnostics) {
   const std::string text = joined(plan.at("graph"));
   const std::string file = "graph of the plan";

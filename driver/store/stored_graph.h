@@ -16,7 +16,7 @@ namespace stowage {
 /// Parses the graph's text with the values of its constants: out of the file of parameters where the plan's memory map
 /// says, out of the plan itself, and of branches out of their stacks. They must have the hashes of the text. Throws
 /// Damage or what the JSON library does.
-Graph read_graph(const Json& plan, const std::vector<StoredStep>& steps, const OpenFile& parameters,
+Graph read_graph(const Json& plan, const IdVector<StepId, StoredStep>& steps, const OpenFile& parameters,
                  const std::string& parameters_file, Diagnostics& diagnostics);
 
 }  // namespace stowage

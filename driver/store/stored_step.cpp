@@ -33,7 +33,7 @@ StoredStep stored_step(const Json& json) {
                            row.at("parts").get<std::vector<std::string>>()});
   }
   if (!json.contains("schedule")) return step;
-  step.schedule = json.at("schedule");
+  step.launched = json;
   step.nest = joined(json.at("nest"));
   return step;
 }

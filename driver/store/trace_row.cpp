@@ -252,6 +252,12 @@ constexpr auto fields_of(Of<PlanChosen>) {
   return kind("plan-chosen", field("split", &T::split), field("cycles", &T::cycles),
               field("is_published", &T::is_published), field("published", &T::published));
 }
+constexpr auto fields_of(Of<OptimumSearched>) {
+  using T = OptimumSearched;
+  return kind("optimum-searched", field("cycles", &T::cycles), field("least_cycles", &T::least_cycles),
+              field("before_cycles", &T::before_cycles), field("planned", &T::planned), field("bounded", &T::bounded),
+              field("out_of_time", &T::out_of_time), field("out_of_schedules", &T::out_of_schedules));
+}
 constexpr auto fields_of(Of<CheaperPlanRefused>) {
   using T = CheaperPlanRefused;
   return kind("cheaper-plan-refused", field("split", &T::split), field("cycles", &T::cycles));

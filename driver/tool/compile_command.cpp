@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "driver/files/output_folder.h"
+#include "driver/json/certificate_json.h"
 #include "driver/json/json.h"
 #include "driver/report/report.h"
 #include "driver/session/schedule_toml.h"
@@ -100,6 +101,9 @@ Json compilation_json(const Compilation& compilation, const Diagnostics& diagnos
   if (compilation.evaluated_cycles) json["evaluated_cycles"] = *compilation.evaluated_cycles;
   json.update(totals_json(compilation.program));
   if (compilation.fusion.search) json["search"] = search_json(compilation.fusion);
+  if (Json certificates = certificates_json(compilation.program); !certificates.empty()) {
+    json["certificates"] = std::move(certificates);
+  }
   json["others"] = others_json(compilation);
   json["diagnostics"] = to_json(diagnostics);
   return json;

@@ -38,7 +38,7 @@ Json side_json(const DiffSide& side, const std::string& folder) {
 Json groups_json(const std::vector<GroupSide>& groups) {
   Json rows = Json::array();
   for (const GroupSide& group : groups) {
-    rows.push_back({{"step", group.step},
+    rows.push_back({{"step", group.step.index()},
                     {"name", group.name},
                     {"template", group.template_name},
                     {"operators", group.operators}});

@@ -16,10 +16,10 @@ namespace stowage {
 namespace {
 
 /// The steps that --op asks for; all without it. An unknown name is reported.
-std::vector<std::size_t> wanted_steps(const Program& program, const std::string& op, Diagnostics& diagnostics) {
-  std::vector<std::size_t> steps;
+std::vector<StepId> wanted_steps(const Program& program, const std::string& op, Diagnostics& diagnostics) {
+  std::vector<StepId> steps;
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+  for (const StepId i : program.steps.ids()) {
     names.push_back(program.steps[i].group.name);
     if (op.empty() || names.back() == op) steps.push_back(i);
   }
@@ -127,7 +127,7 @@ int explain_command(const ExplainOptions& options, ToolContext& context) {
   if (!compilation) return failed(context, diagnostics);
   if (!options.why_not.empty()) return explain_why_not(*compilation, options.why_not, context);
   const Program& program = compilation->program;
-  const std::vector<std::size_t> steps = wanted_steps(program, options.op, diagnostics);
+  const std::vector<StepId> steps = wanted_steps(program, options.op, diagnostics);
   if (diagnostics.has_errors()) return failed(context, diagnostics);
   print_warnings(context, diagnostics);
 
@@ -137,7 +137,7 @@ int explain_command(const ExplainOptions& options, ToolContext& context) {
     json["network"] = compilation->network;
     json["totals"] = totals_json(program);
     json["fused_operators"] = Json::array();
-    for (const std::size_t i : steps) {
+    for (const StepId i : steps) {
       const FusedOperator& group = program.steps[i].group;
       Json row = {{"name", group.name}, {"template", group.template_name}};
       row["plan"] = step_text(program, i);
@@ -150,7 +150,7 @@ int explain_command(const ExplainOptions& options, ToolContext& context) {
 
   context.out << reproducer_line(*compilation) << "\n\n";
   if (options.op.empty()) context.out << summary_text(*compilation) << "\n";
-  for (const std::size_t i : steps) {
+  for (const StepId i : steps) {
     context.out << step_text(program, i) << "\n";
     if (const KernelPlan* launched = program.steps[i].launched(); launched != nullptr && !options.op.empty()) {
       context.out << fmt::format("```\n{}```\n\n", launched->text());

@@ -91,10 +91,10 @@ struct TimedProgram {
   }
 };
 
-TimedProgram timed(const Program& program, const std::vector<SimulatedStep>& simulated) {
+TimedProgram timed(const Program& program, const IdVector<StepId, SimulatedStep>& simulated) {
   TimedProgram times;
   times.clock_hz = program.target.clock_hz;
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+  for (const StepId i : program.steps.ids()) {
     const KernelPlan* const launched = program.steps[i].launched();
     if (launched == nullptr) continue;
     times.steps.push_back({program.steps[i].group.name, simulated[i], launched->cycles(), flops(launched->stages())});
@@ -274,8 +274,8 @@ Result<std::int64_t> write_trace(const Compilation& compilation, const SimulateO
   {
     ProgressLine progress(context);
     const ProgressSink sink = progress.sink();
-    for (std::size_t step = 0; step < program.steps.size(); ++step) {
-      if (sink) sink("trace", step, program.steps.size());
+    for (const StepId step : program.steps.ids()) {
+      if (sink) sink("trace", step.index(), program.steps.size());
       const std::string& name = program.steps[step].group.name;
       if (program.steps[step].launched() == nullptr || (!options.op.empty() && name != options.op)) continue;
       const auto timeline = backend_of(compilation).timeline(program, step, order_of(options), {diagnostics, stop});

@@ -41,17 +41,27 @@ std::vector<ErrorRow> rows_of(const CostPredictor& predictor) {
   return {{"trained with", "trained_with", predictor.trained_with},
           {"held out", "held_out", predictor.held_out},
           {"held out, chosen plans", "held_out_chosen", predictor.held_out_chosen},
+          {"held out, if it never asked", "never_asked", predictor.never_asked},
           {"held out, by the closed form", "closed_form", predictor.closed_form}};
 }
 
 std::string errors_table(const CostPredictor& predictor) {
-  TextTable table({"error of", ">groups", ">plans", ">median", ">95 % within", ">largest"});
+  TextTable table({"error of", ">groups", ">plans", ">predicted", ">median", ">95 % within", ">largest"});
   const auto percent = [](double share) { return fmt::format("{:.1f} %", 100 * share); };
   for (const ErrorRow& row : rows_of(predictor)) {
     table.add({row.title, grouped_digits(row.errors.groups), grouped_digits(row.errors.samples),
-               percent(row.errors.median), percent(row.errors.of_95_percent), percent(row.errors.largest)});
+               grouped_digits(row.errors.predicted), percent(row.errors.median), percent(row.errors.of_95_percent),
+               percent(row.errors.largest)});
   }
   return table.text();
+}
+
+std::string share_line(const PredictionErrors& held_out) {
+  const double share =
+      static_cast<double>(held_out.predicted) / static_cast<double>(std::max<std::int64_t>(1, held_out.samples));
+  return fmt::format(
+      "learned evaluator: predicts {:.0f} % of plans of groups that it has not seen, simulates the rest\n",
+      100 * share);
 }
 
 Json errors_json(const CostPredictor& predictor) {
@@ -59,6 +69,7 @@ Json errors_json(const CostPredictor& predictor) {
   for (const ErrorRow& row : rows_of(predictor)) {
     json[row.key] = {{"groups", row.errors.groups},
                      {"plans", row.errors.samples},
+                     {"predicted", row.errors.predicted},
                      {"median", row.errors.median},
                      {"of_95_percent", row.errors.of_95_percent},
                      {"largest", row.errors.largest}};
@@ -139,8 +150,8 @@ int train_cost_command(const TrainCostOptions& options, ToolContext& context) {
     context.out << dumped(json, 1);
     return exit_done;
   }
-  context.out << fmt::format("stowage {} | {}\n\n{}\nwritten to {}\n", stowage_version(), command,
-                             errors_table(*predictor), options.output);
+  context.out << fmt::format("stowage {} | {}\n\n{}\n{}\nwritten to {}\n", stowage_version(), command,
+                             errors_table(*predictor), share_line(predictor->held_out), options.output);
   return exit_done;
 }
 

@@ -61,7 +61,7 @@ class ProgramEmitter {
   }
 
  private:
-  [[nodiscard]] const LoopNest& nest_of(std::size_t step) const { return program_.steps[step].plan()->nest; }
+  [[nodiscard]] const LoopNest& nest_of(StepId step) const { return program_.steps[step].plan()->nest; }
   [[nodiscard]] const Graph& graph() const { return program_.fused.graph; }
 
   // ---- places in main memory ----
@@ -79,10 +79,10 @@ class ProgramEmitter {
     return box_reach(tensor.shape, box_of(graph(), id).strides) * byte_size(tensor.type);
   }
 
-  [[nodiscard]] std::string address(std::size_t step, StageTensorId index) const {
+  [[nodiscard]] std::string address(StepId step, StageTensorId index) const {
     const StageTensor& tensor = program_.steps[step].launched()->stages().tensors[index];
     if (const auto source = tensor.in_memory()) return address(*source);
-    const StageConstantAllocation* place = program_.memory.find_stage_constant(static_cast<int>(step), index);
+    const StageConstantAllocation* place = program_.memory.find_stage_constant(step, index);
     check(place != nullptr, "a constant without a place in main memory");
     return fmt::format("parameters + {}", place->offset);
   }
@@ -134,7 +134,7 @@ class ProgramEmitter {
     const int threads = threads_of_launch(program_.target);
     if (threads != threads_by_default) out.line(fmt::format("athread_set_num_threads({});", threads));
     auto managed = parts_.managed.begin();
-    const auto call_managed_before = [&](std::size_t step) {
+    const auto call_managed_before = [&](StepId step) {
       for (; managed != parts_.managed.end() && managed->step < step; ++managed) write_call(out, *managed);
     };
     for (const Layer& layer : parts_.layers) {
@@ -143,7 +143,7 @@ class ProgramEmitter {
       const Spawn* const spawn = parts_.spawn_of(layer);
       if (spawn != nullptr && &parts_.layers[spawn->layers.back()] == &layer) out.line(spawn->function + "();");
     }
-    call_managed_before(program_.steps.size());
+    call_managed_before(StepId(program_.steps.size()));
     out.line("athread_halt();");
     out.blank();
     out.comment("output");
@@ -373,7 +373,7 @@ class ProgramEmitter {
     EmittedFile file;
     file.path = parts_.kernels[k].name + ".s.c";
     file.text = to_text(lines);
-    const auto step = static_cast<int>(parts_.kernels[k].first_step);
+    const StepId step = parts_.kernels[k].first_step;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (lines[i].written_for >= 0) file.origins.push_back({static_cast<int>(i) + 1, step, lines[i].written_for});
     }

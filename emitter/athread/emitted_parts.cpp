@@ -45,13 +45,14 @@ class PartsFinder {
 
  private:
   void find_kernels() {
-    std::vector<KernelHash> hashes(program_.steps.size());
-    parallel_for(program_.steps.size(), 0, {}, [&](std::size_t s) {
+    IdVector<StepId, KernelHash> hashes(program_.steps.size());
+    parallel_for(program_.steps.size(), 0, {}, [&](std::size_t i) {
+      const StepId s(i);
       if (program_.steps[s].plan() != nullptr)
         hashes[s] = hash_of_kernel(program_.steps[s].plan()->nest, program_.target);
     });
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> known;  // hash → kernel
-    for (std::size_t s = 0; s < program_.steps.size(); ++s) {
+    for (const StepId s : program_.steps.ids()) {
       if (const ManagementPlan* plan = program_.steps[s].on_management_core()) {
         const std::string function = functions_.take("layer_" + c_name(program_.steps[s].group.name));
         parts_.managed.push_back(managed_layer(s, function, *plan));
@@ -79,7 +80,7 @@ class PartsFinder {
   /// Layers stand in the order of spawns and of the kernels in each.
   void find_spawns() {
     std::size_t next = 0;
-    for (const std::vector<std::size_t>& steps : spawns_of(program_.steps)) {
+    for (const std::vector<StepId>& steps : spawns_of(program_.steps)) {
       const std::size_t first = next;
       next += steps.size();
       if (steps.size() < 2) continue;

@@ -16,7 +16,7 @@ namespace stowage {
 
 /// A step that launches a kernel, as the management core sees it.
 struct Layer {
-  std::size_t step = 0;
+  StepId step;
   std::size_t kernel = 0;  ///< index into EmittedParts::kernels
   std::string function;
   IdVector<NestTensorId, std::string> tensors;  ///< parameter names, unique within the layer
@@ -25,7 +25,7 @@ struct Layer {
 
 struct Kernel {
   std::string name;
-  std::size_t first_step = 0;
+  StepId first_step;
   std::vector<KernelUser> users;
 };
 

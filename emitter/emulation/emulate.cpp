@@ -23,15 +23,16 @@ constexpr std::string_view red_zone_name = "red_zone";
 
 /// Which launch a step is, and which step a launch. One that the management core computes counts as one, of no core.
 struct Launches {
-  std::vector<int> step_of;      ///< by launch
-  std::vector<int> last_before;  ///< by step: its launch, or for a view the last one before it; -1 where there is none
+  std::vector<StepId> step_of;  ///< by launch
+  IdVector<StepId, int>
+      last_before;  ///< by step: its launch, or for a view the last one before it; -1 where there is none
 };
 
 Launches find_launches(const Program& program, const EmittedProgram& emitted) {
   check(emitted.kernel_of_step.size() == program.steps.size(), "the emitted sources are of another program");
   Launches launches;
-  for (std::size_t s = 0; s < program.steps.size(); ++s) {
-    if (!emitted.kernel_of_step[s].empty()) launches.step_of.push_back(static_cast<int>(s));
+  for (const StepId s : program.steps.ids()) {
+    if (!emitted.kernel_of_step[s].empty()) launches.step_of.push_back(s);
     launches.last_before.push_back(static_cast<int>(launches.step_of.size()) - 1);
   }
   return launches;
@@ -40,9 +41,9 @@ Launches find_launches(const Program& program, const EmittedProgram& emitted) {
 std::int64_t up(std::int64_t bytes, std::int64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 /// DMA moves whole units: the last one may reach past the end of a tensor, to which those bytes belong.
-EmulatedRange range_of(const Program& program, int step, StageTensorId id, bool written) {
+EmulatedRange range_of(const Program& program, StepId step, StageTensorId id, bool written) {
   const std::int64_t unit = program.target.dma.alignment;
-  const StageTensor& tensor = program.steps[at(step)].launched()->stages().tensors[id];
+  const StageTensor& tensor = program.steps[step].launched()->stages().tensors[id];
   if (const auto source = tensor.in_memory()) {
     const MemoryAllocation* place = program.memory.find(*source);
     check(place != nullptr, "a tensor of a kernel has no place in main memory");
@@ -76,11 +77,11 @@ std::vector<EmulatedGap> gaps_of(const LoopNest& nest, std::int64_t dma_unit) {
 
 /// Lines of transfers that the machine would refuse, of which compile has warned (lowering/time/dma_alignment.h).
 std::vector<EmulatedLine> unaligned_lines(const Program& program, const EmittedProgram& emitted) {
-  std::map<int, std::set<int>> statements;  // by step
-  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+  std::map<StepId, std::set<int>> statements;  // by step
+  for (const StepId s : program.steps.ids()) {
     if (program.steps[s].plan() == nullptr) continue;
     for (const UnalignedTransfer& transfer : unaligned_transfers(program.steps[s].plan()->nest, program.target))
-      statements[static_cast<int>(s)].insert(transfer.statement);
+      statements[s].insert(transfer.statement);
   }
   std::vector<EmulatedLine> lines;
   for (const EmittedFile& file : emitted.files) {
@@ -103,23 +104,24 @@ EmulationJob job_of(const Program& program, const EmittedProgram& emitted, const
                     bool keep_outputs) {
   EmulationJob job;
   for (const EmittedFile& file : emitted.files) job.sources.push_back({file.path, file.text});
-  for (const int step : launches.step_of) {
+  for (const StepId step : launches.step_of) {
     EmulatedLaunch launch;
-    launch.name = program.steps[at(step)].group.name;
-    if (const ManagementPlan* managed = program.steps[at(step)].on_management_core()) {
+    launch.name = program.steps[step].group.name;
+    if (const ManagementPlan* managed = program.steps[step].on_management_core()) {
       for (const StageTensorId tensor : managed->memory_tensors()) {
         const bool written = managed->stages().tensors[tensor].role == TensorRole::output;
         launch.ranges.push_back(range_of(program, step, tensor, written));
       }
     } else {
-      const LoopNest& nest = program.steps[at(step)].plan()->nest;
+      const LoopNest& nest = program.steps[step].plan()->nest;
       for (const NestTensor& tensor : nest.tensors)
         launch.ranges.push_back(range_of(program, step, tensor.tensor, tensor.written));
       launch.gaps = gaps_of(nest, program.target.dma.alignment);
     }
     job.launches.push_back(std::move(launch));
   }
-  for (std::size_t s = 0; keep_outputs && s < program.steps.size(); ++s) {
+  for (const StepId s : program.steps.ids()) {
+    if (!keep_outputs) break;
     for (const TensorId tensor : stored_by(program.steps[s].group))
       job.dumps.push_back(dump_of(program, tensor, launches.last_before[s]));
   }
@@ -172,16 +174,16 @@ Result<std::vector<StatementCount>> statement_counts(const Program& program, con
   std::map<std::pair<std::string, int>, int> statement_at;
   for (const EmittedFile& file : emitted.files)
     for (const LineOrigin& origin : file.origins) statement_at[{file.path, origin.line}] = origin.statement;
-  std::map<std::pair<int, int>, StatementCount> counts;
-  for (const int step : launches.step_of) {
-    if (program.steps[at(step)].plan() == nullptr) continue;
-    visit_statements(program.steps[at(step)].plan()->nest.body, [&](const Stmt& stmt) {
+  std::map<std::pair<StepId, int>, StatementCount> counts;
+  for (const StepId step : launches.step_of) {
+    if (program.steps[step].plan() == nullptr) continue;
+    visit_statements(program.steps[step].plan()->nest.body, [&](const Stmt& stmt) {
       if (std::holds_alternative<Dma>(stmt.node)) counts[{step, stmt.id}] = {step, stmt.id, 0, 0, 0};
     });
   }
   std::set<std::pair<std::string, int>> misplaced;
   for (const LineCount& line : run.counts) {
-    const int step = launches.step_of.at(at(line.launch));
+    const StepId step = launches.step_of.at(at(line.launch));
     const auto statement = statement_at.find({line.file, line.line});
     if (statement == statement_at.end()) continue;  // the fetch of the parameters
     const auto count = counts.find({step, statement->second});
@@ -203,12 +205,13 @@ Result<std::vector<StatementCount>> statement_counts(const Program& program, con
   return result;
 }
 
-std::vector<std::int64_t> peaks_by_step(const Program& program, const Launches& launches, const EmulationRun& run) {
+IdVector<StepId, std::int64_t> peaks_by_step(const Program& program, const Launches& launches,
+                                             const EmulationRun& run) {
   const std::int64_t unit = program.target.ldm.alignment;
-  std::vector<std::int64_t> peaks(program.steps.size(), 0);
+  IdVector<StepId, std::int64_t> peaks(program.steps.size(), 0);
   check(run.ldm_peak_bytes.size() == launches.step_of.size(), "the emulated program launched other kernels");
   for (std::size_t launch = 0; launch < launches.step_of.size(); ++launch)
-    peaks[at(launches.step_of[launch])] = up(run.ldm_peak_bytes[launch], unit);
+    peaks[launches.step_of[launch]] = up(run.ldm_peak_bytes[launch], unit);
   return peaks;
 }
 
@@ -237,11 +240,12 @@ Result<EmulationResult> emulate(const Program& program, const EmittedProgram& em
   auto run = run_emulated_sources(job, diagnostics, std::move(stop));
   if (!run || !are_whole(program, run->results, diagnostics)) return Failed{};
   auto dump = run->dumps.begin();
-  for (std::size_t s = 0; keep_outputs && s < program.steps.size(); ++s) {
+  for (const StepId s : program.steps.ids()) {
+    if (!keep_outputs) break;
     std::vector<Tensor> stored;
     for (const TensorId tensor : stored_by(program.steps[s].group))
       stored.push_back(tensor_of(graph, tensor, std::move(*dump++)));
-    on_output(static_cast<int>(s), stored);
+    on_output(s, stored);
   }
   EmulationResult result;
   for (std::size_t i = 0; i < graph.outputs().size(); ++i)

@@ -23,7 +23,7 @@ constexpr std::size_t longest_name = 28;
 /// Edges of larger graphs carry bytes only, the tensor's name being the tooltip: the picture stays half as wide.
 constexpr std::size_t max_operators_with_tensor_names = 60;
 
-std::string group_id(std::size_t number) { return fmt::format("group{}", number); }
+std::string group_id(StepId step) { return fmt::format("group{}", step.index()); }
 std::string operator_id(OpId op) { return fmt::format("op{}", op.index()); }
 std::string tensor_id(TensorId tensor) { return fmt::format("tensor{}", tensor.index()); }
 
@@ -166,12 +166,12 @@ std::string reads_inside(const Graph& graph, const FusedOperator& group, std::si
 
 /// A fused operator is one node: a box in its template's colour, with a white cell for each operator inside, at which
 /// the edges end.
-void add_group(DotGraph& dot, const Program& program, std::size_t number, std::int64_t all_cycles) {
+void add_group(DotGraph& dot, const Program& program, StepId number, std::int64_t all_cycles) {
   const Graph& graph = program.fused.graph;
   const ProgramStep& step = program.steps[number];
   const FusedOperator& group = step.group;
   const TemplateLook look = look_of_template(group.template_name);
-  std::string tooltip = fmt::format("step {}: {} (template {})", number, group.name, group.template_name);
+  std::string tooltip = fmt::format("step {}: {} (template {})", number.index(), group.name, group.template_name);
   std::string rows = fmt::format("<tr><td><font point-size=\"11\">&#160;{}&#160;</font></td></tr>",
                                  label_text(shortened(group.name, longest_name)));
   for (const std::string& text : cost_lines(step, all_cycles, program.target))
@@ -247,11 +247,11 @@ DotGraph fused_picture(const Program& program) {
       {fmt::format("{}: {} in {}, fusion {}, on {}", graph.name(), counted(graph.operators().size(), "operator"),
                    counted(program.steps.size(), "fused operator"), program.fusion, program.target.name)});
   add_ends(dot, graph);
-  std::vector<std::size_t> step_of(graph.operators().size());
+  IdVector<OpId, StepId> step_of(graph.operators().size());
   std::vector<std::string> templates;  // in the order in which they appear
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+  for (const StepId i : program.steps.ids()) {
     const FusedOperator& group = program.steps[i].group;
-    for (const OpId op : group.operators) step_of[op.index()] = i;
+    for (const OpId op : group.operators) step_of[op] = i;
     add_group(dot, program, i, all_cycles);
     if (std::find(templates.begin(), templates.end(), group.template_name) == templates.end()) {
       templates.push_back(group.template_name);
@@ -259,13 +259,13 @@ DotGraph fused_picture(const Program& program) {
   }
   // At the top of the box for its first operator and for branches, which share what they read, out at the bottom;
   // operators between have their cells' sides.
-  const auto from_id = [&](OpId op) { return group_id(step_of[op.index()]) + ":s"; };
+  const auto from_id = [&](OpId op) { return group_id(step_of[op]) + ":s"; };
   const auto to_id = [&](OpId op) {
-    const FusedOperator& group = program.steps[step_of[op.index()]].group;
+    const FusedOperator& group = program.steps[step_of[op]].group;
     const auto member = static_cast<std::size_t>(std::find(group.operators.begin(), group.operators.end(), op) -
                                                  group.operators.begin());
     const bool at_top = member == 0 || group.roles[member] == "branch";
-    return fmt::format("{}:{}", group_id(step_of[op.index()]), at_top ? "n" : operator_id(op));
+    return fmt::format("{}:{}", group_id(step_of[op]), at_top ? "n" : operator_id(op));
   };
   add_edges(dot, graph, with_name, from_id, to_id);
   for (const std::string& name : templates) {

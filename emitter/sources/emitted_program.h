@@ -6,12 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "core/id_vector.h"
+#include "core/ids.h"
+
 namespace stowage {
 
 /// Which source line belongs to which statement of which step.
 struct LineOrigin {
   int line = 0;       ///< from 1
-  int step = 0;       ///< index into Program::steps (of the first step that uses the kernel)
+  StepId step;        ///< the first that uses the kernel
   int statement = 0;  ///< of the step's plan; of a loop nest Stmt::id
 };
 
@@ -22,9 +25,9 @@ struct EmittedFile {
 };
 
 struct EmittedProgram {
-  std::vector<EmittedFile> files;           ///< without params.bin
-  std::vector<std::string> kernel_of_step;  ///< name of what each step launches; "" for a view
-  std::int64_t arena_bytes = 0;             ///< of the scratchpad: the largest kernel's data and what it keeps behind
+  std::vector<EmittedFile> files;                ///< without params.bin
+  IdVector<StepId, std::string> kernel_of_step;  ///< name of what each step launches; "" for a view
+  std::int64_t arena_bytes = 0;  ///< of the scratchpad: the largest kernel's data and what it keeps behind
 };
 
 }  // namespace stowage

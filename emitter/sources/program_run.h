@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "core/id_vector.h"
+#include "core/ids.h"
 #include "core/tensor.h"
 
 namespace stowage {
@@ -30,7 +32,7 @@ struct RunSettings {
 };
 
 struct StatementCount {
-  int step = 0;
+  StepId step;
   int statement = 0;
   std::int64_t transfers = 0;
   std::int64_t operations = 0;
@@ -38,15 +40,16 @@ struct StatementCount {
 };
 
 struct EmulationResult {
-  std::vector<Tensor> outputs;               ///< of the network, in order
-  std::vector<StatementCount> counts;        ///< by step and statement
-  std::vector<std::int64_t> ldm_peak_bytes;  ///< by step: of buffers, in units of the LDM's alignment; 0 for a view
-  std::int64_t parameter_fetches = 0;        ///< DMA operations that fetched a kernel's parameter struct
+  std::vector<Tensor> outputs;         ///< of the network, in order
+  std::vector<StatementCount> counts;  ///< by step and statement
+  IdVector<StepId, std::int64_t>
+      ldm_peak_bytes;                  ///< by step: of buffers, in units of the LDM's alignment; 0 for a view
+  std::int64_t parameter_fetches = 0;  ///< DMA operations that fetched a kernel's parameter struct
   double build_seconds = 0;
   double run_seconds = 0;  ///< of the network's layers, without loading parameters
 };
 
 /// Is told the tensors that a step wrote (stored_by(group)).
-using StepObserver = std::function<void(int step, std::span<const Tensor> stored)>;
+using StepObserver = std::function<void(StepId step, std::span<const Tensor> stored)>;
 
 }  // namespace stowage

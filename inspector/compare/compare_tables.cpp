@@ -39,7 +39,7 @@ Cell relative(std::int64_t before, std::int64_t after) {
 std::map<std::string, const Buffer*> buffers_of(const LoadedPlan& plan, const std::vector<GroupSide>& side) {
   std::map<std::string, const Buffer*> buffers;
   if (side.size() != 1) return buffers;
-  const StepFacts& step = plan.steps[side.front().step];
+  const StepFacts& step = plan.steps[side.front().step.index()];
   if (step.plan == nullptr) return buffers;
   for (const BufferId b : step.plan->nest.buffers.ids()) {
     buffers[tensor_of_buffer(step.plan->nest, b)] = &step.plan->nest.buffers[b];
@@ -116,7 +116,7 @@ Table changes_table(const PlanDiff& diff) {
                  b.operations - a.operations,
                  b.ldm_bytes - a.ldm_bytes,
                  fmt::format("{}", fmt::join(words, "; "))};
-    if (!change.after.empty()) row.subject = step_subject(static_cast<int>(change.after.front().step));
+    if (!change.after.empty()) row.subject = step_subject(step_number(change.after.front().step));
     table.rows.push_back(std::move(row));
   }
   return table;

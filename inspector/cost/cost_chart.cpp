@@ -9,7 +9,7 @@
 namespace stowage::inspector {
 
 Drawing cost_terms(const LoadedPlan& plan, int index, const Look& look, QSizeF room, const PlanComparison* comparison,
-                   const std::vector<SimulatedStep>& simulated) {
+                   const IdVector<StepId, SimulatedStep>& simulated) {
   const drawing::Sheet sheet = sheet_of(look, room);
   const LoadedPlan* const baseline = comparison != nullptr ? comparison->baseline.get() : nullptr;
   const StepFacts* const step = plan.step(index);
@@ -23,9 +23,9 @@ Drawing cost_terms(const LoadedPlan& plan, int index, const Look& look, QSizeF r
     const StepFacts* const before = baseline->step(comparison->baseline_step(index));
     compared = drawing::CostBaseline{before != nullptr ? before->plan : nullptr};
   }
-  const auto shown = static_cast<std::size_t>(index);
-  const drawing::SimulatedTerms terms = shown < simulated.size() ? simulated[shown].terms : drawing::SimulatedTerms();
-  return drawn(drawing::cost_bars(plan.program(), index, compared, sheet, terms), look);
+  const StepId shown = *step_id(index);
+  const drawing::SimulatedTerms terms = simulated.contains(shown) ? simulated[shown].terms : drawing::SimulatedTerms();
+  return drawn(drawing::cost_bars(plan.program(), shown, compared, sheet, terms), look);
 }
 
 Drawing roofline(const LoadedPlan& plan, const Look& look, QSizeF room) {

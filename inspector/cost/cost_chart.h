@@ -14,7 +14,7 @@ namespace stowage::inspector {
 /// comparison every bar has the baseline's as a line across it, and the change behind its number. `simulated`, by step,
 /// stands beside the closed form; empty where that is not known yet.
 Drawing cost_terms(const LoadedPlan& plan, int step, const Look& look, QSizeF room,
-                   const PlanComparison* comparison = nullptr, const std::vector<SimulatedStep>& simulated = {});
+                   const PlanComparison* comparison = nullptr, const IdVector<StepId, SimulatedStep>& simulated = {});
 Drawing roofline(const LoadedPlan& plan, const Look& look, QSizeF room);
 
 }  // namespace stowage::inspector

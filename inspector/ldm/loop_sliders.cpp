@@ -2,6 +2,7 @@
 #include "inspector/ldm/loop_sliders.h"
 
 #include <QLabel>
+#include <QSignalBlocker>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <limits>
@@ -50,6 +51,7 @@ void LoopSliders::setStep(const StepFacts* step) {
   rows_ = nullptr;
   core_ = nullptr;
   loops_.clear();
+  loop_of_statement_.clear();
   position_ = {};
   if (step == nullptr || step->plan == nullptr) return;
   rows_ = new QWidget(this);
@@ -60,10 +62,26 @@ void LoopSliders::setStep(const StepFacts* step) {
     core_ = add(tr("core"), tr("Core whose LDM is shown"), cores, [this](int core) { position_.core = core; });
   }
   for (const LoopRange& loop : loops_of(*step)) {
-    loops_[loop.name] = add(qt(loop.name), tr("Trip of the loop %1").arg(qt(loop.name)), loop.trips,
-                            [this, statement = loop.statement](int trip) { position_.trips[statement] = trip; });
+    loop_of_statement_[loop.statement] = loops_[loop.name] =
+        add(qt(loop.name), tr("Trip of the loop %1").arg(qt(loop.name)), loop.trips,
+            [this, statement = loop.statement](int trip) { position_.trips[statement] = trip; });
   }
   layout()->addWidget(rows_);
+}
+
+void LoopSliders::setPosition(const LoopPosition& position) {
+  if (position == position_) return;
+  {
+    // Each says that it has moved; the pictures are to be drawn once.
+    const QSignalBlocker quiet(this);
+    if (core_ != nullptr) core_->setValue(position.core);
+    for (const auto& [statement, slider] : loop_of_statement_) {
+      const auto trip = position.trips.find(statement);
+      slider->setValue(trip == position.trips.end() ? 0 : static_cast<int>(trip->second));
+    }
+  }
+  position_ = position;
+  Q_EMIT moved();
 }
 
 QSlider* LoopSliders::loop(const std::string& name) const {

@@ -17,6 +17,8 @@ class LoopSliders : public QWidget {
   /// Sliders for another nest, all at their first trip; null for none.
   void setStep(const StepFacts* step);
   [[nodiscard]] const LoopPosition& position() const { return position_; }
+  /// Moves all of them; loops that are not named go to their first trip. Says so once.
+  void setPosition(const LoopPosition& position);
   /// Of a loop, by its name; null without one.
   [[nodiscard]] QSlider* loop(const std::string& name) const;
   [[nodiscard]] QSlider* core() const { return core_; }
@@ -32,6 +34,7 @@ class LoopSliders : public QWidget {
   QGridLayout* grid_ = nullptr;
   QSlider* core_ = nullptr;
   std::map<std::string, QSlider*> loops_;
+  std::map<int, QSlider*> loop_of_statement_;
 };
 
 }  // namespace stowage::inspector

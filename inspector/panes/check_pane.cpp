@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/panes/check_pane.h"
 
+#include <QFileDialog>
 #include <QFontMetricsF>
 #include <QHBoxLayout>
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "core/target.h"
 #include "driver/exercises/exercises.h"
 #include "inspector/draw/wrapped_text.h"
 #include "inspector/look/wheel_guard.h"
@@ -15,6 +17,7 @@ namespace stowage::inspector {
 CheckPane::CheckPane(const PaneContext& context)
     : Pane(context),
       nests_(new QComboBox(this)),
+      targets_(new QComboBox(this)),
       title_(new QLabel(this)),
       back_(new QToolButton(this)),
       split_(new QSplitter(Qt::Horizontal, this)),
@@ -24,6 +27,9 @@ CheckPane::CheckPane(const PaneContext& context)
       details_(new QPlainTextEdit(this)) {
   nests_->setAccessibleName(tr("Nest"));
   guard_wheel(nests_);
+  targets_->setAccessibleName(tr("Target"));
+  targets_->setToolTip(tr("The target that the nest is checked for: its LDM and alignment"));
+  guard_wheel(targets_);
   title_->setTextFormat(Qt::PlainText);
   title_->setMinimumWidth(40);
   title_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
@@ -42,6 +48,7 @@ CheckPane::CheckPane(const PaneContext& context)
   bar->setContentsMargins(8, 3, 8, 3);
   bar->addWidget(nests_);
   bar->addWidget(title_, 1);
+  bar->addWidget(targets_);
   bar->addWidget(back_);
   auto* found = new QSplitter(Qt::Vertical, this);
   found->addWidget(exercise_);
@@ -67,6 +74,7 @@ CheckPane::CheckPane(const PaneContext& context)
   connect(nests_, &QComboBox::currentIndexChanged, this, [this](int index) {
     if (file_ && index >= 0) show(&file_->nests[static_cast<std::size_t>(index)]);
   });
+  connect(targets_, &QComboBox::activated, this, &CheckPane::chooseTarget);
   connect(back_, &QToolButton::clicked, &document(), &Document::closeChecked);
   connect(&checking_, &Background::fault, this, &Pane::message);
 }
@@ -172,6 +180,39 @@ void CheckPane::find() {
   show(nullptr);
 }
 
+void CheckPane::showTargets() {
+  const bool is_open = file_ && !file_->target.empty();
+  targets_->setVisible(is_open);
+  targets_->clear();
+  if (!is_open) return;
+  for (const std::string& name : built_in_targets()) targets_->addItem(qt(name));
+  const QString target = qt(file_->target);
+  if (targets_->findText(target) < 0) targets_->addItem(target);
+  targets_->addItem(tr("A target's file …"));
+  targets_->setCurrentIndex(targets_->findText(target));
+}
+
+void CheckPane::chooseTarget(int index) {
+  if (index + 1 < targets_->count()) return checkFor(targets_->itemText(index));
+  const QString path = QFileDialog::getOpenFileName(this, tr("Target to check for"), {}, tr("Targets (*.toml)"));
+  if (!path.isEmpty()) return checkFor(path);
+  showTargets();
+}
+
+void CheckPane::checkFor(const QString& target) {
+  if (!file_ || file_->target.empty() || target == qt(file_->target)) return;
+  checking_.start([this, path = file_->path, name = target.toStdString()](const std::stop_token& stop,
+                                                                          const ProgressSink&) -> Background::Deliver {
+    auto diagnostics = std::make_shared<Diagnostics>();
+    const CheckedPtr made = check_file(path, *diagnostics, stop, name);
+    return [this, made, diagnostics] {
+      if (made) return document().showChecked(made);
+      Q_EMIT Pane::message(qt(format_diagnostics(*diagnostics)).trimmed());
+      showTargets();
+    };
+  });
+}
+
 bool CheckPane::hidesFaults() const {
   return shown_ != nullptr && shown_->exercise > 0 && !shown_->checked.is_good() &&
          !solved_.contains(nests_->currentIndex());
@@ -181,6 +222,7 @@ void CheckPane::show(const FileNest* nest) {
   shown_ = nest;
   lit_ = file_ ? Subject{} : subject();
   lit_other_ = {};
+  showTargets();
   nests_->setVisible(file_ && file_->nests.size() > 1);
   back_->setVisible(file_ != nullptr && document().plan() != nullptr);
   exercise_->setVisible(nest != nullptr && nest->exercise > 0);

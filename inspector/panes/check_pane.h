@@ -32,6 +32,9 @@ class CheckPane : public Pane {
   [[nodiscard]] CodeView& code() { return *code_; }
   [[nodiscard]] QTreeWidget& list() { return *list_; }
   [[nodiscard]] QComboBox& nests() { return *nests_; }
+  [[nodiscard]] QComboBox& targets() { return *targets_; }
+  /// Checks what is open, a nest's text or exercises, anew for a target by name or TOML file.
+  void checkFor(const QString& target);
   [[nodiscard]] QComboBox& family() { return *family_; }
   [[nodiscard]] QSpinBox& statement() { return *statement_; }
   [[nodiscard]] QPushButton& answer() { return *answer_; }
@@ -56,6 +59,8 @@ class CheckPane : public Pane {
   void show(const FileNest* nest);
   void showFaults();
   void showFault(int row);
+  void showTargets();
+  void chooseTarget(int index);
   void judge();
   /// A line of the nest was chosen.
   void choose(const Subject& place);
@@ -64,6 +69,7 @@ class CheckPane : public Pane {
   [[nodiscard]] QString message() const;
 
   QComboBox* nests_;
+  QComboBox* targets_;
   QLabel* title_;
   QToolButton* back_;
   QSplitter* split_;

@@ -188,8 +188,8 @@ void ComparePane::showGroup() {
   }
   details_->setTable(
       std::make_shared<const Table>(details_table(*change, *both->baseline, *both->current, look().units())), 1);
-  auto [before, after] = compared_nests(*both->baseline, static_cast<int>(change->before.front().step), *both->current,
-                                        subject().step, look());
+  auto [before, after] =
+      compared_nests(*both->baseline, step_number(change->before.front().step), *both->current, subject().step, look());
   nest_before_->setCode(std::move(before));
   nest_after_->setCode(std::move(after));
   nest_after_->setLit(subject(), {});

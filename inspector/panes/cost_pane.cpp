@@ -36,13 +36,13 @@ void CostPane::simulate() {
   if (simulated_plan_ == plan()) return;
   simulating_.cancel();
   simulated_plan_ = plan();
-  simulated_.clear();
+  simulated_ = {};
   if (!simulated_plan_ || simulated_plan_->compilation.backend == nullptr) return;
   simulating_.start(
       [this, of = simulated_plan_](const std::stop_token& stop, const ProgressSink& progress) -> Background::Deliver {
         Diagnostics ignored;  // of a family without a simulator the pane shows the closed form alone
         auto steps = backend_of(of->compilation).simulate(of->program(), DmaOrder::shared, {ignored, stop, progress});
-        return [this, steps = steps ? *std::move(steps) : std::vector<SimulatedStep>()]() mutable {
+        return [this, steps = steps ? *std::move(steps) : IdVector<StepId, SimulatedStep>()]() mutable {
           simulated_ = std::move(steps);
           terms_->rebuild();
         };

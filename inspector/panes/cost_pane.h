@@ -27,8 +27,8 @@ class CostPane : public Pane {
 
   DrawingView* terms_;
   DrawingView* roofs_;
-  PlanPtr simulated_plan_;                ///< of which it is known, or being found out
-  std::vector<SimulatedStep> simulated_;  ///< by step
+  PlanPtr simulated_plan_;                     ///< of which it is known, or being found out
+  IdVector<StepId, SimulatedStep> simulated_;  ///< by step
   Background simulating_;
   int shown_step_ = -2;
 };

@@ -39,7 +39,7 @@ LdmPane::LdmPane(const PaneContext& context)
   scratchpad_->setBuilder([this](QSizeF room) {
     if (!plan()) return Drawing();
     const bool has_nest = step() != nullptr && step()->plan != nullptr;
-    return has_nest ? ldm_map(*plan(), subject().step, look(), room) : ldm_peaks(*plan(), look(), room);
+    return has_nest ? ldm_map(*plan(), subject().step, look(), room, cursor()) : ldm_peaks(*plan(), look(), room);
   });
   regions_->setBuilder([this](QSizeF room) {
     return plan() ? regions_drawing(*plan(), subject().step, sliders_->position(), look(), room) : Drawing();
@@ -54,6 +54,16 @@ LdmPane::LdmPane(const PaneContext& context)
     connect(view, &DrawingView::chosen, &selection(), &Selection::select);
     connect(view, &DrawingView::hovered, &selection(), &Selection::hover);
   }
+}
+
+const TimeCursor* LdmPane::cursor() const {
+  const auto& cursor = selection().timeCursor();
+  return cursor && cursor->step == subject().step ? &*cursor : nullptr;
+}
+
+void LdmPane::followCursor() {
+  scratchpad_->rebuild();
+  if (const TimeCursor* const now = cursor()) sliders_->setPosition({now->core, now->place.trips});
 }
 
 /// The scratchpad takes what it needs to be seen whole, and five eighths at least; below some room stays.
@@ -79,6 +89,9 @@ void LdmPane::refresh(unsigned changes) {
     scratchpad_->rebuild();
     regions_->rebuild();
     memory_->rebuild();
+    if (cursor() != nullptr) followCursor();
+  } else if ((changes & time_changed) != 0) {
+    followCursor();
   }
   for (DrawingView* view : {scratchpad_, regions_, memory_}) view->setLit(subject(), selection().hovered());
 }

@@ -33,6 +33,9 @@ class LdmPane : public Pane {
  private:
   [[nodiscard]] std::vector<Drawing> pages(QSizeF room);
   void divide();
+  /// Null where the timeline's cursor is not in the group that is shown.
+  [[nodiscard]] const TimeCursor* cursor() const;
+  void followCursor();
 
   QSplitter* split_;
   DrawingView* scratchpad_;

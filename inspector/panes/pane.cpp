@@ -11,6 +11,7 @@ Pane::Pane(const PaneContext& context) : context_(context) {
   connect(&context_.document, &Document::comparisonChanged, this, [this] { note(comparison_changed); });
   connect(&context_.selection, &Selection::changed, this, [this] { note(selection_changed); });
   connect(&context_.selection, &Selection::hoverChanged, this, [this] { note(hover_changed); });
+  connect(&context_.selection, &Selection::timeCursorMoved, this, [this] { note(time_changed); });
   connect(&context_.look, &Look::changed, this, [this] { note(look_changed); });
 }
 

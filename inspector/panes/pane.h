@@ -89,7 +89,8 @@ class Pane : public QWidget {
     hover_changed = 4,
     look_changed = 8,
     comparison_changed = 16,
-    sight_changed = 32
+    sight_changed = 32,
+    time_changed = 64  ///< the timeline's cursor
   };
   /// What changed since the last call, several changes at once. Hidden panes are told when they are shown.
   virtual void refresh(unsigned changes) = 0;

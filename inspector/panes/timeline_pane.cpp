@@ -5,6 +5,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "core/number_text.h"
 #include "driver/drawing/program_timeline.h"
 #include "driver/drawing/timeline_chart.h"
 #include "inspector/draw/scene_drawing.h"
@@ -35,7 +36,9 @@ TimelinePane::TimelinePane(const PaneContext& context)
   one_core_->setToolTip(tr("Show no other cores than this one, and those that do the same"));
   whole_->setText(tr("Whole launch"));
   whole_->setToolTip(
-      tr("Show all of it (F). Wheel, W and S zoom; drag, A and D pan; drag with Shift selects a span to be measured"));
+      tr("Show all of it (F). Wheel, W and S zoom; drag, A and D pan; drag with Shift selects a span to be measured. "
+         "A click sets the cursor, which the LDM follows: drag it, or move it by comma and period, with Shift to the "
+         "next change"));
   statistics_->setTextFormat(Qt::PlainText);
   statistics_->setWordWrap(true);
   statistics_->setContentsMargins(8, 3, 8, 3);
@@ -52,10 +55,12 @@ TimelinePane::TimelinePane(const PaneContext& context)
   connect(view_, &DrawingView::chosen, &selection(), &Selection::select);
   connect(view_, &DrawingView::hovered, &selection(), &Selection::hover);
   connect(view_, &TimelineView::spanChanged, this, &TimelinePane::tellSpan);
+  connect(view_, &TimelineView::cursorChanged, this, &TimelinePane::tellCursor);
+  connect(view_, &TimelineView::changeWanted, this, &TimelinePane::toChange);
   connect(whole_, &QToolButton::clicked, view_, &TimelineView::showAll);
   connect(core_, &QSpinBox::valueChanged, this, [this] {
     view_->rebuild();
-    tellSpan();
+    tellCursor();
   });
   connect(one_core_, &QCheckBox::toggled, view_, &DrawingView::rebuild);
   connect(&simulating_, &Background::fault, this, &Pane::message);
@@ -117,7 +122,7 @@ void TimelinePane::findLaunches() {
   shown_ = baseline_ = {};
   if (launches_plan_ == shown_plan_) return show({}, {});
   launches_plan_.reset();
-  launches_.clear();
+  launches_ = {};
   simulating_.start(
       [this, plan = shown_plan_](const std::stop_token& stop, const ProgressSink& progress) -> Background::Deliver {
         SimulatedSteps steps = simulate_steps(*plan, stop, progress);
@@ -131,8 +136,10 @@ void TimelinePane::findLaunches() {
 }
 
 void TimelinePane::show(const SimulatedGroup& current, const SimulatedGroup& baseline) {
+  const bool is_same = shown_.tracks && shown_.tracks == current.tracks;
   shown_ = current;
   baseline_ = baseline;
+  if (!is_same) view_->setCursorCycle(-1);
   std::int64_t cycles = 0;
   int cores = 1;
   for (const SimulatedGroup* group : {&shown_, &baseline_}) {
@@ -184,20 +191,21 @@ Drawing TimelinePane::build(QSizeF room) {
   wanted.one_core = one_core_->isChecked();
   wanted.span_from = view_->spanFrom();
   wanted.span_to = view_->spanTo();
+  wanted.cursor = is_network ? -1 : view_->cursor();
   const drawing::Sheet sheet = sheet_of(look(), {room.width(), 0});
   if (is_network) {
     const drawing::TimelineChart chart =
-        drawing::program_timeline(shown_plan_->program(), launches_, wanted, -1, sheet);
+        drawing::program_timeline(shown_plan_->program(), launches_, wanted, std::nullopt, sheet);
     view_->setAxis(chart.left, chart.right);
     return drawn(chart.scene, look());
   }
   const drawing::TimelineChart chart =
-      drawing::timeline_chart(shown_plan_->program(), shown_step_, *shown_.tracks, wanted, sheet);
+      drawing::timeline_chart(shown_plan_->program(), *step_id(shown_step_), *shown_.tracks, wanted, sheet);
   view_->setAxis(chart.left, chart.right);
   Drawing made = drawn(chart.scene, look());
   if (!baseline_.tracks) return made;
   const drawing::TimelineChart before =
-      drawing::timeline_chart(baseline_plan_->program(), baseline_step_, *baseline_.tracks, wanted, sheet);
+      drawing::timeline_chart(baseline_plan_->program(), *step_id(baseline_step_), *baseline_.tracks, wanted, sheet);
   Drawing below = drawn(before.scene, look());
   below.marks.front().text = tr("Baseline: %1").arg(qt(baseline_plan_->step(baseline_step_)->step->group.name));
   for (Mark& mark : below.marks) {
@@ -211,13 +219,65 @@ Drawing TimelinePane::build(QSizeF room) {
   return made;
 }
 
+int TimelinePane::shownCore() const {
+  return std::min(core_->value(), static_cast<int>(shown_.tracks->simulation.cores.size()) - 1);
+}
+
+void TimelinePane::tellCursor() {
+  std::optional<TimeCursor> cursor;
+  if (shown_.tracks && view_->cursor() >= 0) {
+    const LoopNest& nest = shown_plan_->step(shown_step_)->plan->nest;
+    const int core = shownCore();
+    cursor = {shown_step_, core, view_->cursor(),
+              place_at(nest, shown_plan_->program().target, *shown_.tracks, core, view_->cursor()), shown_.tracks};
+  }
+  selection().setTimeCursor(std::move(cursor));
+  tellSpan();
+}
+
+/// Where the core or one of its slots begins to do something else.
+void TimelinePane::toChange(int direction) {
+  if (!shown_.tracks) return;
+  const TimelineTracks& tracks = *shown_.tracks;
+  const std::int64_t now = std::max<std::int64_t>(view_->cursor(), 0);
+  const CoreTracks& group = tracks.groups[tracks.group_of(shownCore())];
+  std::optional<std::int64_t> found;
+  const auto look_at = [&](const TimelineTrack& track) {
+    const auto moment = track.at(direction < 0 ? now - 1 : now);
+    if (!moment) return;
+    const std::int64_t at = direction < 0 ? moment->from : moment->to;
+    if (!found || (direction < 0 ? at > *found : at < *found)) found = at;
+  };
+  look_at(group.core);
+  for (const TimelineTrack& slot : group.slots) look_at(slot);
+  if (!found || *found < 0) return;
+  view_->setCursorCycle(*found);
+  view_->showCursor();
+}
+
+/// "Cycle 12 345, core 3: compute update …, ko 3 of 16", and what its slots do.
+QStringList TimelinePane::cursorLines() const {
+  const auto& cursor = selection().timeCursor();
+  if (!cursor || cursor->tracks != shown_.tracks) return {};
+  const LoopNest& nest = shown_plan_->step(shown_step_)->plan->nest;
+  const auto moment = cursor->tracks->groups[cursor->tracks->group_of(cursor->core)].core.at(cursor->cycle);
+  QString line = tr("Cycle %1, core %2: %3")
+                     .arg(qt(grouped_digits(cursor->cycle)))
+                     .arg(cursor->core)
+                     .arg(moment ? qt(std::string(name_of(moment->state))) : tr("idle"));
+  if (cursor->place.statement >= 0) line += tr(", statement %1").arg(cursor->place.statement);
+  for (const auto& [loop, trip] : cursor->place.trips) {
+    const auto& node = std::get<Loop>(find_statement(nest, loop)->node);
+    line += QStringLiteral(", %1 = %2").arg(qt(nest.variables[node.variable.index()].name)).arg(trip);
+  }
+  return {line};
+}
+
 void TimelinePane::tellSpan() {
-  QStringList lines;
+  QStringList lines = cursorLines();
   if (shown_.tracks && view_->spanTo() > view_->spanFrom()) {
-    const int most = static_cast<int>(shown_.tracks->simulation.cores.size()) - 1;
-    for (const std::string& line :
-         drawing::span_statistics(shown_plan_->program(), *shown_.tracks, std::min(core_->value(), most),
-                                  view_->spanFrom(), view_->spanTo(), look().units())) {
+    for (const std::string& line : drawing::span_statistics(shown_plan_->program(), *shown_.tracks, shownCore(),
+                                                            view_->spanFrom(), view_->spanTo(), look().units())) {
       lines << qt(line);
     }
   }

@@ -40,6 +40,11 @@ class TimelinePane : public Pane {
   /// Of the whole network.
   void findLaunches();
   void tellSpan();
+  /// To the other panes.
+  void tellCursor();
+  void toChange(int direction);
+  [[nodiscard]] int shownCore() const;
+  [[nodiscard]] QStringList cursorLines() const;
   [[nodiscard]] Drawing build(QSizeF room);
   [[nodiscard]] Drawing message(QSizeF room) const;
   [[nodiscard]] int baselineStep() const;

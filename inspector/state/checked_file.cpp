@@ -37,13 +37,6 @@ std::string without_nest(std::string sheet) {
   return sheet.substr(0, begin) + sheet.substr(std::min(sheet.size(), end + fence.size() + 1));
 }
 
-/// As `stowage check FILE.nest` has it without options.
-Result<Target> usual_target(Diagnostics& diagnostics) {
-  CompileRequest request;
-  request.target = "sw26010";
-  return target_of(request, diagnostics);
-}
-
 bool add_nest(const NestText& nest, const Target& target, const std::string& file, CheckedFile& made,
               Diagnostics& diagnostics) {
   auto read = checked(nest, target, file, diagnostics);
@@ -79,7 +72,8 @@ bool holds_exercises(const std::string& folder) {
   return false;
 }
 
-CheckedPtr check_file(const std::string& path, Diagnostics& diagnostics, const std::stop_token& stop) {
+CheckedPtr check_file(const std::string& path, Diagnostics& diagnostics, const std::stop_token& stop,
+                      const std::string& target_name) {
   off_window_thread("a nest was checked");
   CheckedFile made;
   made.path = path;
@@ -91,7 +85,9 @@ CheckedPtr check_file(const std::string& path, Diagnostics& diagnostics, const s
       if (stop.stop_requested() || !add_nest(nest, texts->target, path, made, diagnostics)) return nullptr;
     }
   } else {
-    const auto target = usual_target(diagnostics);
+    CompileRequest request;
+    request.target = made.target = target_name;
+    const auto target = target_of(request, diagnostics);
     if (!target) return nullptr;
     if (!fs::is_directory(path, failure)) {
       if (!add_file(path, *target, made, diagnostics)) return nullptr;

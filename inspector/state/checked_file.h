@@ -23,6 +23,7 @@ struct FileNest {
 
 struct CheckedFile {
   std::string path;
+  std::string target;           ///< name or TOML file; empty of a compiled folder, which has its own
   std::vector<FileNest> nests;  ///< at least one
 };
 using CheckedPtr = std::shared_ptr<const CheckedFile>;
@@ -30,8 +31,9 @@ using CheckedPtr = std::shared_ptr<const CheckedFile>;
 /// Whether `folder` is one that `stowage exercise` wrote to. For worker threads.
 bool holds_exercises(const std::string& folder);
 
-/// Of a nest's text, of a folder with exercises, or of a compiled folder; null after an error or a stop. For worker
-/// threads.
-CheckedPtr check_file(const std::string& path, Diagnostics& diagnostics, const std::stop_token& stop);
+/// Of a nest's text or of a folder with exercises, for a target by name or TOML file, or of a compiled folder; null
+/// after an error or a stop. For worker threads.
+CheckedPtr check_file(const std::string& path, Diagnostics& diagnostics, const std::stop_token& stop,
+                      const std::string& target = "sw26010");
 
 }  // namespace stowage::inspector

@@ -15,8 +15,9 @@ ComparisonPtr compare_plans(PlanPtr baseline, PlanPtr current, const std::stop_t
   comparison->change_of_baseline_step.assign(baseline->steps.size(), -1);
   for (std::size_t c = 0; c < comparison->diff.groups.size(); ++c) {
     const GroupChange& change = comparison->diff.groups[c];
-    for (const GroupSide& side : change.after) comparison->change_of_step[side.step] = static_cast<int>(c);
-    for (const GroupSide& side : change.before) comparison->change_of_baseline_step[side.step] = static_cast<int>(c);
+    for (const GroupSide& side : change.after) comparison->change_of_step[side.step.index()] = static_cast<int>(c);
+    for (const GroupSide& side : change.before)
+      comparison->change_of_baseline_step[side.step.index()] = static_cast<int>(c);
   }
   comparison->baseline = std::move(baseline);
   comparison->current = std::move(current);
@@ -31,13 +32,13 @@ const GroupChange* PlanComparison::change_of(int step) const {
 
 bool PlanComparison::leads(int step) const {
   const GroupChange* change = change_of(step);
-  return change != nullptr && static_cast<int>(change->after.front().step) == step;
+  return change != nullptr && change->after.front().step == step_id(step);
 }
 
 int PlanComparison::baseline_step(int step) const {
   const GroupChange* change = change_of(step);
   if (change == nullptr || change->before.size() != 1 || change->after.size() != 1) return -1;
-  return static_cast<int>(change->before.front().step);
+  return step_number(change->before.front().step);
 }
 
 std::string_view kind_text(GroupChange::Kind kind) {

@@ -75,6 +75,11 @@ void Document::openBaseline(const Source& source) {
   });
 }
 
+void Document::showChecked(CheckedPtr checked) {
+  checked_ = std::move(checked);
+  Q_EMIT checkedChanged();
+}
+
 void Document::closeChecked() {
   if (!checked_) return;
   checked_.reset();

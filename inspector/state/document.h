@@ -48,6 +48,8 @@ class Document : public QObject {
   /// Nests that are looked at instead of the plan's; null without.
   [[nodiscard]] const CheckedPtr& checked() const { return checked_; }
   void closeChecked();
+  /// The same nests, checked otherwise.
+  void showChecked(CheckedPtr checked);
   [[nodiscard]] const Diagnostics& diagnostics() const { return diagnostics_; }
   [[nodiscard]] bool busy() const { return work_.busy(); }
   [[nodiscard]] const Source& opening() const { return opening_; }

@@ -15,7 +15,7 @@ namespace stowage::inspector {
 
 namespace {
 
-StepFacts facts_of(const Program& program, const EmittedProgram& emitted, std::size_t index) {
+StepFacts facts_of(const Program& program, const EmittedProgram& emitted, StepId index) {
   StepFacts facts;
   facts.step = &program.steps[index];
   facts.plan = facts.step->plan();
@@ -93,10 +93,10 @@ PlanPtr make_loaded_plan(Compilation compilation, std::string origin, std::strin
   plan->step_of_operator.assign(plan->graph().operators().size(), -1);
   plan->steps.resize(program.steps.size());
   parallel_for(program.steps.size(), 0, stop,
-               [&](std::size_t i) { plan->steps[i] = facts_of(program, plan->compilation.emitted, i); });
+               [&](std::size_t i) { plan->steps[i] = facts_of(program, plan->compilation.emitted, StepId(i)); });
   if (stop.stop_requested()) return nullptr;
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    for (const OpId op : program.steps[i].group.operators) plan->step_of_operator[op.index()] = static_cast<int>(i);
+  for (const StepId i : program.steps.ids()) {
+    for (const OpId op : program.steps[i].group.operators) plan->step_of_operator[op.index()] = step_number(i);
   }
   return plan;
 }

@@ -31,6 +31,12 @@ void Selection::hover(const Subject& subject) {
   Q_EMIT hoverChanged();
 }
 
+void Selection::setTimeCursor(std::optional<TimeCursor> cursor) {
+  if (!cursor && !time_cursor_) return;
+  time_cursor_ = std::move(cursor);
+  Q_EMIT timeCursorMoved();
+}
+
 void Selection::goBack() {
   if (!canGoBack()) return;
   --current_;
@@ -60,6 +66,7 @@ void Selection::reset() {
     current_ = 0;
   }
   hovered_ = {};
+  setTimeCursor(std::nullopt);
   Q_EMIT changed();
 }
 

@@ -31,6 +31,12 @@ inline bool holds(const Subject& subject, const Subject& chosen) {
          agrees(subject.file, chosen.file) && agrees(subject.line, chosen.line);
 }
 
+/// A step as panes count them, -1 for none, and as a Program does.
+inline std::optional<StepId> step_id(int step) {
+  return step < 0 ? std::nullopt : std::optional(StepId(static_cast<std::size_t>(step)));
+}
+inline int step_number(std::optional<StepId> step) { return step ? static_cast<int>(step->index()) : -1; }
+
 inline Subject network_subject() { return {}; }
 inline Subject step_subject(int step) { return {.step = step}; }
 inline Subject op_subject(int step, int op) { return {.step = step, .op = op}; }

@@ -31,7 +31,7 @@ SimulatedSteps simulate_steps(const LoadedPlan& plan, const std::stop_token& sto
   SimulatedSteps steps;
   for (const StepFacts& step : plan.steps) {
     if (progress) progress("simulate", steps.size(), plan.steps.size());
-    steps.emplace_back();
+    steps.push_back(std::nullopt);
     if (step.plan == nullptr) continue;
     Simulated simulated = simulate(step.plan->nest, plan.program().target, {}, stop);
     if (stop.stop_requested()) return {};

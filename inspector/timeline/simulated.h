@@ -29,7 +29,7 @@ std::string key_of(const LoadedPlan& plan, int step);
 SimulatedGroup simulate_group(const LoadedPlan& plan, int step, const std::stop_token& stop);
 
 /// By step; a view and one that is refused have none. Empty if it was stopped.
-using SimulatedSteps = std::vector<std::optional<Simulation>>;
+using SimulatedSteps = IdVector<StepId, std::optional<Simulation>>;
 /// For worker threads.
 SimulatedSteps simulate_steps(const LoadedPlan& plan, const std::stop_token& stop, const ProgressSink& progress);
 

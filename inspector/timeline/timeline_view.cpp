@@ -22,6 +22,7 @@ TimelineView::TimelineView(const Look& look, QWidget* parent) : DrawingView(look
 void TimelineView::setWhole(std::int64_t cycles) {
   if (whole_ == cycles && to_ > 0) return;
   whole_ = cycles;
+  setCursorCycle(-1);
   from_ = span_from_ = span_to_ = 0;
   to_ = cycles;
 }
@@ -73,6 +74,38 @@ void TimelineView::selectSpan(std::int64_t from, std::int64_t to) {
   Q_EMIT spanChanged();
 }
 
+void TimelineView::setCursorCycle(std::int64_t cycle) {
+  const std::int64_t wanted = cycle < 0 || whole_ == 0 ? -1 : std::min(cycle, whole_);
+  if (wanted == cursor_) return;
+  cursor_ = wanted;
+  rebuild();
+  Q_EMIT cursorChanged();
+}
+
+bool TimelineView::isAtCursor(double x) const {
+  if (cursor_ < from_ || cursor_ > to_) return false;
+  constexpr double reach = 5;
+  const double at = left_ + (right_ - left_) * static_cast<double>(cursor_ - from_) / static_cast<double>(to_ - from_);
+  return std::abs(x + horizontalScrollBar()->value() - at) <= reach;
+}
+
+/// By a part of what is shown, and so that it stays in sight.
+void TimelineView::moveCursor(double part) {
+  if (whole_ == 0) return;
+  const auto shown = static_cast<double>(to_ - from_);
+  const auto least = static_cast<std::int64_t>(part < 0 ? -1 : 1);
+  const auto by = static_cast<std::int64_t>(std::llround(part * shown));
+  const std::int64_t begin = cursor_ < 0 ? from_ : cursor_;
+  setCursorCycle(std::max<std::int64_t>(0, begin + (by == 0 ? least : by)));
+  showCursor();
+}
+
+void TimelineView::showCursor() {
+  if (cursor_ < 0 || (cursor_ >= from_ && cursor_ <= to_)) return;
+  const std::int64_t half = (to_ - from_) / 2;
+  showCycles(cursor_ - half, cursor_ - half + (to_ - from_));
+}
+
 void TimelineView::wheelEvent(QWheelEvent* event) {
   const QPoint turned = event->angleDelta();
   if ((event->modifiers() & Qt::AltModifier) != 0U || turned.y() == 0) {
@@ -90,7 +123,8 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
   pressed_ = event->position();
   pressed_from_ = from_;
   pressed_cycle_ = cycleAt(pressed_.x());
-  drag_ = (event->modifiers() & Qt::ShiftModifier) != 0U ? Drag::selects : Drag::pressed;
+  const bool selects = (event->modifiers() & Qt::ShiftModifier) != 0U;
+  drag_ = selects ? Drag::selects : isAtCursor(pressed_.x()) ? Drag::moves_cursor : Drag::pressed;
 }
 
 void TimelineView::mouseMoveEvent(QMouseEvent* event) {
@@ -105,12 +139,21 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
     return;
   }
   if (drag_ == Drag::selects) return selectSpan(pressed_cycle_, cycleAt(event->position().x()));
-  if (drag_ == Drag::none) DrawingView::mouseMoveEvent(event);
+  if (drag_ == Drag::moves_cursor) {
+    return setCursorCycle(std::clamp<std::int64_t>(cycleAt(event->position().x()), 0, whole_));
+  }
+  if (drag_ != Drag::none) return;
+  DrawingView::mouseMoveEvent(event);
+  if (isAtCursor(event->position().x())) viewport()->setCursor(Qt::SplitHCursor);
 }
 
 void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
   const Drag ended = std::exchange(drag_, Drag::none);
-  if (ended == Drag::pressed) DrawingView::mousePressEvent(event);
+  if (ended == Drag::pressed) {
+    DrawingView::mousePressEvent(event);
+    const double x = event->position().x() + horizontalScrollBar()->value();
+    if (event->button() == Qt::LeftButton && x >= left_ && x <= right_) setCursorCycle(cycleAt(event->position().x()));
+  }
   if (ended == Drag::pans) viewport()->setCursor(Qt::ArrowCursor);
   event->accept();
 }
@@ -122,6 +165,7 @@ void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
 
 void TimelineView::keyPressEvent(QKeyEvent* event) {
   constexpr double part = 0.15;
+  constexpr double cursor_part = 0.005;
   switch (event->key()) {
     case Qt::Key_W:
     case Qt::Key_Plus:
@@ -131,8 +175,15 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_A: return pan(-part);
     case Qt::Key_D: return pan(part);
     case Qt::Key_F: return showAll();
+    case Qt::Key_Comma: return moveCursor(-cursor_part);
+    case Qt::Key_Period: return moveCursor(cursor_part);
+    case Qt::Key_Less:
+    case Qt::Key_Semicolon: return Q_EMIT changeWanted(-1);
+    case Qt::Key_Greater:
+    case Qt::Key_Colon: return Q_EMIT changeWanted(1);
     case Qt::Key_Escape:
       if (span_to_ > span_from_) return selectSpan(0, 0);
+      if (cursor_ >= 0) return setCursorCycle(-1);
       break;
     default: break;
   }

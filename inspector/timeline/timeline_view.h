@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A picture over time that can be zoomed and panned: wheel, W and S, + and - zoom at the pointer or the middle; A and D
-// and drags pan; a drag with shift selects a span; F shows everything.
+// and drags pan; a drag with shift selects a span; F shows everything. A click sets the cursor; a drag of it, comma and
+// period move it, with shift to where something changes.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,8 @@ class TimelineView : public DrawingView {
   void setWhole(std::int64_t cycles);
   /// Where the axis is in the picture as it was built last: pixels of the first and the last cycle shown.
   void setAxis(double left, double right);
+  [[nodiscard]] double axisLeft() const { return left_; }
+  [[nodiscard]] double axisRight() const { return right_; }
   [[nodiscard]] std::int64_t from() const { return from_; }
   [[nodiscard]] std::int64_t to() const { return to_; }
   [[nodiscard]] std::int64_t spanFrom() const { return span_from_; }
@@ -31,10 +34,18 @@ class TimelineView : public DrawingView {
   /// By a part of what is shown.
   void pan(double part);
   void selectSpan(std::int64_t from, std::int64_t to);
+  /// A cycle; below 0 there is none.
+  [[nodiscard]] std::int64_t cursor() const { return cursor_; }
+  void setCursorCycle(std::int64_t cycle);
+  /// Pans to it where it is out of sight.
+  void showCursor();
 
  Q_SIGNALS:
   void viewChanged();
   void spanChanged();
+  void cursorChanged();
+  /// Wanted at the change before (-1) or behind (1) the cursor.
+  void changeWanted(int direction);
 
  protected:
   void wheelEvent(QWheelEvent* event) override;
@@ -46,6 +57,8 @@ class TimelineView : public DrawingView {
 
  private:
   [[nodiscard]] std::int64_t cycleAt(double x) const;
+  [[nodiscard]] bool isAtCursor(double x) const;
+  void moveCursor(double part);
   [[nodiscard]] double middle() const { return (left_ + right_) / 2; }
 
   std::int64_t whole_ = 0;
@@ -53,9 +66,10 @@ class TimelineView : public DrawingView {
   std::int64_t to_ = 0;
   std::int64_t span_from_ = 0;
   std::int64_t span_to_ = 0;
+  std::int64_t cursor_ = -1;
   double left_ = 0;
   double right_ = 1;
-  enum class Drag : std::uint8_t { none, pressed, pans, selects } drag_ = Drag::none;
+  enum class Drag : std::uint8_t { none, pressed, pans, selects, moves_cursor } drag_ = Drag::none;
   QPointF pressed_;
   std::int64_t pressed_from_ = 0;   ///< what was shown first then
   std::int64_t pressed_cycle_ = 0;  ///< where

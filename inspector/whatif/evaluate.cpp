@@ -43,12 +43,13 @@ ProgramStep step_alone(const FusedOperator& group, std::optional<Plan> plan) {
 }
 
 /// A network of nothing but these kernels, so that every pane's pictures can be made of it.
-PlanPtr alone(const Program& program, std::vector<ProgramStep> steps, const std::string& name, const Target& target) {
+PlanPtr alone(const Program& program, IdVector<StepId, ProgramStep> steps, const std::string& name,
+              const Target& target) {
   Compilation compilation;
   compilation.network = name;
   compilation.program.target = target;
   compilation.program.planner = program.planner;
-  compilation.emitted.kernel_of_step.resize(steps.size());
+  compilation.emitted.kernel_of_step.assign(steps.size(), "");
   compilation.program.steps = std::move(steps);
   return make_loaded_plan(std::move(compilation), "what if", "", {});
 }
@@ -199,8 +200,8 @@ Evaluation evaluate(const LoadedPlan& plan, int index, OpId focus, const PlanEdi
   const PlannedGroupCost cost(planner, *target);
   const auto first = first_kernel(program.steps);
   const bool begins_program =
-      first && std::find(around.steps.begin(), around.steps.end(), static_cast<int>(*first)) != around.steps.end();
-  std::vector<ProgramStep> steps;
+      first && std::find(around.steps.begin(), around.steps.end(), step_number(first)) != around.steps.end();
+  IdVector<StepId, ProgramStep> steps;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const FusedOperator& group = groups[g];
     if (group.is_view) {

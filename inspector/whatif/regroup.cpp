@@ -79,7 +79,7 @@ class EditedCycles {
     auto target = edited_target(choices.plan->program().target, edit, ignored);
     check(static_cast<bool>(target), "groups were priced on a target that cannot be");
     target_ = *std::move(target);
-    const std::vector<ProgramStep>& steps = choices.plan->program().steps;
+    const IdVector<StepId, ProgramStep>& steps = choices.plan->program().steps;
     if (const auto first = first_kernel(steps)) first_ = steps[*first].group.operators.front();
   }
 

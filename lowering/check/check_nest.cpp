@@ -59,6 +59,9 @@ class NestChecker {
       check_outputs();
     } catch (const Enough&) {
       result_.complete = false;
+    } catch (const LookupOutside& lookup) {
+      add(FaultFamily::bounds, {walked_, values_}, lookup.text);
+      result_.complete = false;
     }
     return std::move(result_);
   }
@@ -156,6 +159,7 @@ class NestChecker {
   }
 
   void walk(const Stmt& s) {
+    walked_ = s.id;
     if (const auto* loop = std::get_if<Loop>(&s.node)) {
       const std::int64_t trips = value(loop->extent);
       for (std::int64_t trip = 0; trip < trips; ++trip) {
@@ -429,6 +433,7 @@ class NestChecker {
   TeamEvents events_;
   TensorWriters writers_;
   int core_ = 0;
+  int walked_ = -1;  ///< statement
   std::int64_t event_count_ = 0;
   Values values_;  ///< by variable, then of first elements of buffers, which are not known
   LdmContents* ldm_ = nullptr;

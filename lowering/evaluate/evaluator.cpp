@@ -29,10 +29,19 @@ const EvaluatorRow& row_of(EvaluatedBy by) {
   return *found;
 }
 
-Evaluated simulated_cycles(const Plan& plan, const Target& target, const std::stop_token& stop) {
-  Simulated simulated = simulate(plan.nest, target, {}, stop);
+Evaluated cycles_of_simulation(Simulated simulated) {
   if (auto* refused = std::get_if<Decision>(&simulated)) return std::move(*refused);
   return std::get<Simulation>(simulated).cycles;
+}
+
+Evaluated learned_cycles(const Plan& plan, const Target& target, const CostPredictor& predictor,
+                         const std::stop_token& stop) {
+  // Most of a simulation's time goes into these, and a prediction asks about them too.
+  const ExecutionCosts costs(plan.nest, target);
+  const RequestSequences requests = request_sequences(plan.nest, costs, Sharing::equal);
+  const PlanFeatures features = features_of(plan, target, requests);
+  if (!is_doubtful(predictor, features)) return predicted_cycles(predictor, features);
+  return cycles_of_simulation(simulate(requests, costs.launch_cycles(), stop));
 }
 
 }  // namespace
@@ -64,10 +73,10 @@ Evaluated evaluated_cycles(const Plan& plan, const Target& target, const Evaluat
                            const std::stop_token& stop) {
   switch (evaluator.by) {
     case EvaluatedBy::closed_form: return plan.time.cycles;
-    case EvaluatedBy::simulation: return simulated_cycles(plan, target, stop);
+    case EvaluatedBy::simulation: return cycles_of_simulation(simulate(plan.nest, target, {}, stop));
     case EvaluatedBy::learned:
       check(evaluator.predictor != nullptr, "a learned evaluator that has learned nothing");
-      return predicted_cycles(*evaluator.predictor, features_of(plan, target));
+      return learned_cycles(plan, target, *evaluator.predictor, stop);
   }
   fail_check("unknown evaluator");
 }

@@ -217,9 +217,7 @@ struct AskedSums {
   double kinds = 0, trip_by_trip = 0, trip_by_trip_of_all = 0;
 };
 
-AskedSums asked_sums(const Plan& plan, const Target& target) {
-  const ExecutionCosts costs(plan.nest, target);
-  const RequestSequences all = request_sequences(plan.nest, costs, Sharing::equal);
+AskedSums asked_sums(const RequestSequences& all) {
   const auto cores = static_cast<double>(all.of_core.size());
   const std::vector<Asked> of_sequence = asked_of_sequences(all, 1);
   AskedSums sums;
@@ -257,13 +255,13 @@ double share_with_slots(const LoopNest& nest) {
 
 std::span<const PlanFeatureRow> plan_feature_table() { return table; }
 
-PlanFeatures features_of(const Plan& plan, const Target& target) {
+PlanFeatures features_of(const Plan& plan, const Target& target, const RequestSequences& requests) {
   PlanFeatures features;
   features.launch_cycles = cycles_of(launch_cost(plan.nest.launch, target));
   features.closed_cycles = plan.time.cycles - features.launch_cycles;
   const TableSums t = table_sums(plan, target);
   const CountSums c = count_sums(plan);
-  const AskedSums a = asked_sums(plan, target);
+  const AskedSums a = asked_sums(requests);
   const double whole = std::max(1.0, static_cast<double>(features.closed_cycles));
   const auto share = [&](double cycles) { return cycles / whole; };
   const double cores = plan.nest.cores_used();

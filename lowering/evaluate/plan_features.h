@@ -10,6 +10,7 @@
 
 #include "core/target.h"
 #include "lowering/nest/plan.h"
+#include "lowering/simulate/request_sequences.h"
 
 namespace stowage {
 
@@ -30,6 +31,7 @@ struct PlanFeatures {
   std::vector<double> values;
 };
 
-PlanFeatures features_of(const Plan& plan, const Target& target);
+/// `requests`: of the plan's nest, with Sharing::equal.
+PlanFeatures features_of(const Plan& plan, const Target& target, const RequestSequences& requests);
 
 }  // namespace stowage

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "core/check.h"
 
 namespace stowage {
@@ -37,7 +39,9 @@ std::int64_t CompiledIndex::evaluate(const Nested& term, std::span<const std::in
     case IndexAtom::Kind::maximum: return std::max(term.args[0](values), term.args[1](values));
     case IndexAtom::Kind::table: {
       const std::int64_t at = term.args[0](values);
-      check(at >= 0 && at < static_cast<std::int64_t>(term.table->values.size()), "lookup outside an index table");
+      const auto size = static_cast<std::int64_t>(term.table->values.size());
+      if (at < 0 || at >= size)
+        throw LookupOutside(fmt::format("entry {} of table {} is asked for, which has {}", at, term.table->name, size));
       return term.table->values[static_cast<std::size_t>(at)];
     }
     case IndexAtom::Kind::tensor_value: {

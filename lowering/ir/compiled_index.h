@@ -6,11 +6,20 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "core/check.h"
 #include "core/index_expr.h"
 
 namespace stowage {
+
+/// An expression asks for an entry that its table does not have. A nest that was verified never does.
+struct LookupOutside : InternalError {
+  explicit LookupOutside(std::string words) : InternalError(words, CodeLocation::here()), text(std::move(words)) {}
+  std::string text;
+};
 
 class CompiledIndex {
  public:

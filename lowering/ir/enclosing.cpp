@@ -3,12 +3,11 @@
 
 namespace stowage {
 
-Enclosing::Enclosing(const LoopNest& nest) : nest_(&nest), definitions_(nest.variables.size()) {
-  for (std::size_t v = 0; v < definitions_.size(); ++v) definitions_[v] = VarId(v);
-}
+Enclosing::Enclosing(const LoopNest& nest) : nest_(&nest), definitions_(nest.variables.size()) {}
 
 IndexExpr Enclosing::expanded(const IndexExpr& e) const {
-  return substitute(e, [&](VarId v) { return definitions_[v.index()]; });
+  if (!any_variable(e, [&](VarId v) { return definitions_[v.index()].has_value(); })) return e;
+  return substitute(e, [&](VarId v) { return definitions_[v.index()].value_or(v); });
 }
 
 Expression Enclosing::expression(const IndexExpr& e) const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -46,7 +47,7 @@ class Enclosing {
   bool walk(const Block& block, const std::function<bool(const Stmt&, const Enclosing&)>& visit);
 
   const LoopNest* nest_;
-  std::vector<IndexExpr> definitions_;  ///< of let variables; others are themselves
+  std::vector<std::optional<IndexExpr>> definitions_;  ///< of let variables
   std::vector<EnclosingLoop> loops_;
   std::vector<EnclosingGuard> guards_;
 };

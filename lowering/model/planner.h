@@ -13,12 +13,19 @@
 #include "core/stage.h"
 #include "core/target.h"
 #include "core/trace.h"
+#include "lowering/model/certificate.h"
 #include "lowering/model/schedule.h"
 
 namespace stowage {
 
 /// A schedule, or why there is none (rule and numbers; for LDM the binding buffer and what it needs).
 using Scheduled = std::variant<Schedule, Decision>;
+
+/// What a planner fixes of a group by itself before the rest is filled in; no schedule where it finds no plan.
+struct Chosen {
+  std::optional<Schedule> schedule;
+  std::optional<Certificate> certificate;  ///< of a planner that proves something
+};
 
 class Planner {
  public:
@@ -34,15 +41,18 @@ class Planner {
   [[nodiscard]] virtual Scheduled complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
                                            const Target& target, TraceSink trace) const = 0;
 
-  /// complete() of a group of which nothing is fixed, in two halves, of which the first may take long: what the planner
-  /// fixes by itself before it fills the rest. Equal groups have equal choices, names apart. Nothing where it finds
-  /// no plan. It need not look for plans that take `to_beat` cycles or more, but may choose one. When `over` is stopped
-  /// it takes the best that it has found so far, as soon as there is one.
-  [[nodiscard]] virtual std::optional<Schedule> choose(const std::string& /*subject*/, const StageList& /*stages*/,
-                                                       const Target& /*target*/, TraceSink /*trace*/,
-                                                       std::int64_t /*to_beat*/,
-                                                       const std::stop_token& /*over*/) const {
-    return Schedule{};
+  /// Who says the cycles of groups of which most are not chosen: itself, or one that is quicker and finds no better
+  /// plans.
+  [[nodiscard]] virtual const Planner& for_costs() const { return *this; }
+
+  /// complete() in two halves, of which the first may take long: what the planner fixes by itself, and with it what is
+  /// fixed already, before it fills the rest. Equal groups have equal choices, names apart. It need not look for plans
+  /// that take `to_beat` cycles or more, but may choose one. When `over` is stopped it takes the best that it has found
+  /// so far, as soon as there is one.
+  [[nodiscard]] virtual Chosen choose(const std::string& /*subject*/, const StageList& /*stages*/,
+                                      const Schedule& fixed, const Target& /*target*/, TraceSink /*trace*/,
+                                      std::int64_t /*to_beat*/, const std::stop_token& /*over*/) const {
+    return {fixed, std::nullopt};
   }
   [[nodiscard]] virtual Scheduled complete_chosen(const std::string& subject, const StageList& stages,
                                                   const Schedule& chosen, const Target& target, TraceSink trace) const {

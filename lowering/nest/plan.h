@@ -2,7 +2,10 @@
 // A plan of one fused operator.
 #pragma once
 
+#include <optional>
+
 #include "lowering/ir/loop_nest.h"
+#include "lowering/model/certificate.h"
 #include "lowering/model/schedule.h"
 #include "lowering/time/counts.h"
 #include "lowering/time/time_model.h"
@@ -14,6 +17,7 @@ struct Plan {
   LoopNest nest;
   NestCounts counts;
   TimeEstimate time;
+  std::optional<Certificate> certificate = std::nullopt;  ///< of a planner that proves something
 };
 
 }  // namespace stowage

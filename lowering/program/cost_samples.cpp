@@ -15,10 +15,12 @@ namespace stowage {
 namespace {
 
 std::optional<CostSample> sample_of(const Plan& plan, const Target& target, const std::stop_token& stop) {
-  const Simulated simulated = simulate(plan.nest, target, {}, stop);
+  const ExecutionCosts costs(plan.nest, target);
+  const RequestSequences requests = request_sequences(plan.nest, costs, Sharing::equal);
+  const Simulated simulated = simulate(requests, costs.launch_cycles(), stop);
   const auto* simulation = std::get_if<Simulation>(&simulated);
   if (simulation == nullptr) return std::nullopt;
-  return CostSample{0, false, features_of(plan, target), simulation->cycles};
+  return CostSample{0, false, features_of(plan, target, requests), simulation->cycles};
 }
 
 /// Another schedule near a complete one. What follows from what was changed is left to the planner.

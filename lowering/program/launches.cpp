@@ -12,7 +12,12 @@ namespace stowage {
 Plan launched_by(Plan plan, LaunchedBy launch, const Target& target) {
   plan.schedule.launch = launch;
   plan.nest.launch = launch;
+  const std::int64_t before = plan.time.cycles;
   plan.time = estimate_time(plan.nest, plan.counts, target);
+  if (plan.certificate) {  // every schedule of its space takes as much more or less
+    plan.certificate->cycles += plan.time.cycles - before;
+    plan.certificate->least_cycles += plan.time.cycles - before;
+  }
   return plan;
 }
 
@@ -20,25 +25,25 @@ std::int64_t first_launch_cycles(const Planner& planner, const Target& target) {
   return cycles_of(launch_cost(LaunchedBy::spawn, target)) - cycles_of(launch_cost(planner.launch(target), target));
 }
 
-std::optional<std::size_t> first_kernel(const std::vector<ProgramStep>& steps) {
-  const std::vector<std::size_t> all = first_kernels(steps);
+std::optional<StepId> first_kernel(const IdVector<StepId, ProgramStep>& steps) {
+  const std::vector<StepId> all = first_kernels(steps);
   return all.empty() ? std::nullopt : std::optional(all.front());
 }
 
-std::vector<std::size_t> first_kernels(const std::vector<ProgramStep>& steps) {
-  std::vector<std::size_t> first;
+std::vector<StepId> first_kernels(const IdVector<StepId, ProgramStep>& steps) {
+  std::vector<StepId> first;
   bool begins = true;
-  for (std::size_t s = 0; s < steps.size(); ++s) {
+  for (const StepId s : steps.ids()) {
     if (begins && steps[s].plan() != nullptr) first.push_back(s);
     begins = (begins && steps[s].plan() == nullptr) || steps[s].on_management_core() != nullptr;
   }
   return first;
 }
 
-std::vector<std::vector<std::size_t>> spawns_of(const std::vector<ProgramStep>& steps) {
-  std::vector<std::vector<std::size_t>> spawns;
-  const std::vector<std::size_t> first = first_kernels(steps);
-  for (std::size_t s = 0; s < steps.size(); ++s) {
+std::vector<std::vector<StepId>> spawns_of(const IdVector<StepId, ProgramStep>& steps) {
+  std::vector<std::vector<StepId>> spawns;
+  const std::vector<StepId> first = first_kernels(steps);
+  for (const StepId s : steps.ids()) {
     const Plan* const plan = steps[s].plan();
     if (plan == nullptr) continue;
     const bool is_first = std::binary_search(first.begin(), first.end(), s);

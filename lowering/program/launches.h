@@ -3,7 +3,6 @@
 // it.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -24,12 +23,12 @@ std::int64_t first_launch_cycles(const Planner& planner, const Target& target);
 
 /// The steps that Athread launches and before which no kernel can come: of all, and after each that the management core
 /// computes.
-std::vector<std::size_t> first_kernels(const std::vector<ProgramStep>& steps);
+std::vector<StepId> first_kernels(const IdVector<StepId, ProgramStep>& steps);
 /// The first of them.
-std::optional<std::size_t> first_kernel(const std::vector<ProgramStep>& steps);
+std::optional<StepId> first_kernel(const IdVector<StepId, ProgramStep>& steps);
 
-/// Indices into `steps` of the kernels of each spawn, in execution order. Steps that launch nothing, or that another
+/// The steps of the kernels of each spawn, in execution order. Steps that launch nothing, or that another
 /// family than Athread plans, are in none.
-std::vector<std::vector<std::size_t>> spawns_of(const std::vector<ProgramStep>& steps);
+std::vector<std::vector<StepId>> spawns_of(const IdVector<StepId, ProgramStep>& steps);
 
 }  // namespace stowage

@@ -16,7 +16,7 @@ namespace {
 
 class MemoryPlanner {
  public:
-  MemoryPlanner(const FusedGraph& fused, std::span<const ProgramStep> steps, int line_bytes)
+  MemoryPlanner(const FusedGraph& fused, const IdVector<StepId, ProgramStep>& steps, int line_bytes)
       : graph_(fused.graph), steps_(steps), line_bytes_(line_bytes) {
     check(line_bytes > 0, "a memory line without bytes");
   }
@@ -62,24 +62,24 @@ class MemoryPlanner {
   }
 
   void collect_uses() {
-    const int end = static_cast<int>(steps_.size());
     for (const TensorId input : graph_.inputs()) use(input, -1);
-    for (int s = 0; s < end; ++s) {
-      const ProgramStep& step = steps_[static_cast<std::size_t>(s)];
+    int now = 0;
+    for (const ProgramStep& step : steps_) {
       if (const KernelPlan* launched = step.launched()) {
         for (const StageTensorId tensor : launched->memory_tensors()) {
           const auto source = launched->stages().tensors[tensor].in_memory();
-          if (source) use(*source, s);
+          if (source) use(*source, now);
         }
       } else {
         // Shape operands of a view are not read when the program runs.
         for (const auto& operand : graph_.op(step.group.operators.front()).inputs) {
-          if (operand && storage_of(*operand) == storage_of(step.group.results.front().whole)) use(*operand, s);
+          if (operand && storage_of(*operand) == storage_of(step.group.results.front().whole)) use(*operand, now);
         }
       }
-      for (const TensorId stored : stored_by(step.group)) use(stored, s);
+      for (const TensorId stored : stored_by(step.group)) use(stored, now);
+      ++now;
     }
-    for (const TensorId output : graph_.outputs()) use(output, end);
+    for (const TensorId output : graph_.outputs()) use(output, now);
   }
 
   [[nodiscard]] bool is_parameter(TensorId tensor) const { return graph_.tensor(tensor).constant.has_value(); }
@@ -92,7 +92,7 @@ class MemoryPlanner {
       map_.parameter_bytes += aligned(place.bytes);
     }
     std::vector<std::pair<const Tensor*, std::int64_t>> placed;
-    for (std::size_t s = 0; s < steps_.size(); ++s) {
+    for (const StepId s : steps_.ids()) {
       const KernelPlan* const launched = steps_[s].launched();
       if (launched == nullptr) continue;
       for (const StageTensorId used : launched->memory_tensors()) {
@@ -110,7 +110,7 @@ class MemoryPlanner {
           same = placed.insert(placed.end(), {&value, map_.parameter_bytes});
           map_.parameter_bytes += aligned(bytes);
         }
-        map_.stage_constants.push_back({static_cast<int>(s), used, same->second, bytes});
+        map_.stage_constants.push_back({s, used, same->second, bytes});
       }
     }
   }
@@ -152,7 +152,7 @@ class MemoryPlanner {
   }
 
   const Graph& graph_;
-  std::span<const ProgramStep> steps_;
+  const IdVector<StepId, ProgramStep>& steps_;
   std::int64_t line_bytes_;
   std::map<TensorId, MemoryAllocation> places_;
   MemoryMap map_;
@@ -166,14 +166,14 @@ const MemoryAllocation* MemoryMap::find(TensorId tensor) const {
   return at != allocations.end() && at->tensor == tensor ? &*at : nullptr;
 }
 
-const StageConstantAllocation* MemoryMap::find_stage_constant(int step, StageTensorId tensor) const {
+const StageConstantAllocation* MemoryMap::find_stage_constant(StepId step, StageTensorId tensor) const {
   const auto at =
       std::find_if(stage_constants.begin(), stage_constants.end(),
                    [&](const StageConstantAllocation& place) { return place.step == step && place.tensor == tensor; });
   return at != stage_constants.end() ? &*at : nullptr;
 }
 
-MemoryMap plan_memory(const FusedGraph& fused, std::span<const ProgramStep> steps, int line_bytes) {
+MemoryMap plan_memory(const FusedGraph& fused, const IdVector<StepId, ProgramStep>& steps, int line_bytes) {
   return MemoryPlanner(fused, steps, line_bytes).plan();
 }
 

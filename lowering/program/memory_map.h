@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
+#include "core/id_vector.h"
 #include "core/ids.h"
 #include "fusion/groups/fused_graph.h"
 
@@ -28,7 +28,7 @@ struct MemoryAllocation {
 /// Where a constant lies that the stages of a step introduce themselves (StageTensor::value without a source) or that
 /// they have packed, in the parameter area. Equal constants share one.
 struct StageConstantAllocation {
-  int step = 0;
+  StepId step;
   StageTensorId tensor;
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
@@ -40,11 +40,11 @@ struct MemoryMap {
   std::int64_t parameter_bytes = 0;
   std::int64_t activation_bytes = 0;
   [[nodiscard]] const MemoryAllocation* find(TensorId tensor) const;
-  [[nodiscard]] const StageConstantAllocation* find_stage_constant(int step, StageTensorId tensor) const;
+  [[nodiscard]] const StageConstantAllocation* find_stage_constant(StepId step, StageTensorId tensor) const;
 };
 
 /// Static map of main memory: parameters in one area, activations in another with lifetimes, views sharing. What the
 /// planned steps neither read nor write is not in memory, unless it is an input or output of the network.
-MemoryMap plan_memory(const FusedGraph& fused, std::span<const ProgramStep> steps, int line_bytes);
+MemoryMap plan_memory(const FusedGraph& fused, const IdVector<StepId, ProgramStep>& steps, int line_bytes);
 
 }  // namespace stowage

@@ -19,8 +19,9 @@ PlanChoice choose_in(const StageForm& form, const CanonicalStages& canonical, co
   PlanChoice choice;
   const StageList stages = std::get<StageList>(in_form(canonical.stages, form));
   tell_form(TraceSink(&trace), "group", stages, form);
-  const auto chosen = planner.choose("group", stages, target, TraceSink(&trace), to_beat, over);
-  choice.schedule = with_form(with_launch(chosen.value_or(Schedule{}), planner, target), form);
+  Chosen chosen = planner.choose("group", stages, {}, target, TraceSink(&trace), to_beat, over);
+  choice.schedule = with_form(with_launch(chosen.schedule.value_or(Schedule{}), planner, target), form);
+  choice.certificate = chosen.certificate;
   choice.records = std::move(trace.records);
   leave_out_published(choice.records, form);
   return choice;
@@ -43,6 +44,8 @@ PlanChoice choose_plan(const CanonicalStages& canonical, const Planner& planner,
     PlanChoice other = found == nullptr ? choose_in(forms[f], canonical, planner, target, over)
                                         : choose_in(forms[f], canonical, planner, target, over, found->time.cycles);
     Planned of_other = planned(other);
+    const auto certificate = together(best.certificate, other.certificate);
+    best.certificate = other.certificate = certificate;
     if (!takes_less(of_other, plan)) continue;
     best = std::move(other);
     plan = std::move(of_other);
@@ -51,7 +54,10 @@ PlanChoice choose_plan(const CanonicalStages& canonical, const Planner& planner,
   const bool costs_more =
       is_changed &&
       takes_less(published_plan("group", canonical.stages, with_launch({}, planner, target), target), plan);
-  return costs_more ? choose_in({}, canonical, planner, target, over) : best;
+  if (!costs_more) return best;
+  PlanChoice published = choose_in({}, canonical, planner, target, over);
+  published.certificate = together(best.certificate, published.certificate);
+  return published;
 }
 
 PlanChoice with_original_names(const PlanChoice& choice, const CanonicalStages& canonical, const std::string& subject) {

@@ -21,6 +21,7 @@ namespace stowage {
 struct PlanChoice {
   Schedule schedule;
   std::vector<TraceRecord> records;
+  std::optional<Certificate> certificate = std::nullopt;
 };
 
 /// When `over` is stopped the choice is the best that was found so far.

@@ -93,6 +93,20 @@ Planned plan_with_alignment(const std::string& name, const StageList& stages, co
 
 }  // namespace
 
+namespace {
+
+/// What was searched in one form and in another says together how good the better of both plans is.
+void prove_together(Planned& a, Planned& b) {
+  auto* const one = std::get_if<Plan>(&a);
+  auto* const other = std::get_if<Plan>(&b);
+  const auto none = std::optional<Certificate>();
+  const auto both = together(one == nullptr ? none : one->certificate, other == nullptr ? none : other->certificate);
+  if (one != nullptr) one->certificate = both;
+  if (other != nullptr) other->certificate = both;
+}
+
+}  // namespace
+
 bool takes_less(const Planned& a, const Planned& b) {
   const auto* const less = std::get_if<Plan>(&a);
   const auto* const more = std::get_if<Plan>(&b);
@@ -111,14 +125,20 @@ Planned plan_group(const std::string& name, const StageList& stages, const Sched
   const auto plan_in = [&](const StageForm& form, std::int64_t to_beat = std::numeric_limits<std::int64_t>::max()) {
     const Schedule wanted = with_form(given, form);
     Trace records;
-    Planned planned =
-        plan_with_alignment(name, stages, wanted, target, trace.listening() ? TraceSink(&records) : TraceSink(),
-                            [&](const StageList& list, TraceSink sink) {
-                              tell_form(sink, name, list, form);
-                              if (!nothing_fixed) return planner.complete(name, list, wanted, target, sink);
-                              const auto chosen = planner.choose(name, list, target, sink, to_beat, {});
-                              return planner.complete_chosen(name, list, chosen.value_or(wanted), target, sink);
-                            });
+    std::optional<Certificate> certificate;
+    Planned planned = plan_with_alignment(
+        name, stages, wanted, target, trace.listening() ? TraceSink(&records) : TraceSink(),
+        [&](const StageList& list, TraceSink sink) {
+          tell_form(sink, name, list, form);
+          const std::int64_t beyond = nothing_fixed ? to_beat : std::numeric_limits<std::int64_t>::max();
+          const Chosen chosen =
+              planner.choose(name, list, nothing_fixed ? Schedule{} : wanted, target, sink, beyond, {});
+          certificate = chosen.certificate;
+          // What no split can hold, the published one cannot: its refusal says what is missing.
+          if (!nothing_fixed && !chosen.schedule) return SwtvmPlanner().complete(name, list, wanted, target, sink);
+          return planner.complete_chosen(name, list, chosen.schedule.value_or(wanted), target, sink);
+        });
+    if (auto* const plan = std::get_if<Plan>(&planned)) plan->certificate = certificate;
     leave_out_published(records.records, form);
     return std::pair{std::move(planned), std::move(records)};
   };
@@ -127,11 +147,16 @@ Planned plan_group(const std::string& name, const StageList& stages, const Sched
   for (std::size_t f = 1; f < forms.size(); ++f) {
     const auto* const found = std::get_if<Plan>(&best.first);
     auto other = found == nullptr ? plan_in(forms[f]) : plan_in(forms[f], found->time.cycles);
+    prove_together(best.first, other.first);
     if (takes_less(other.first, best.first)) best = std::move(other);
   }
   const bool is_changed = std::none_of(forms.begin(), forms.end(), [](const StageForm& f) { return f == StageForm{}; });
   const bool by_itself = !fixed.merged && !fixed.lanes && !fixed.copied && !fixed.folded && is_changed;
-  if (by_itself && takes_less(published_plan(name, stages, given, target), best.first)) best = plan_in({});
+  if (by_itself && takes_less(published_plan(name, stages, given, target), best.first)) {
+    auto published = plan_in({});
+    prove_together(best.first, published.first);
+    best = std::move(published);
+  }
   for (TraceRecord& record : best.second.records) trace.add(std::move(record));
   return std::move(best.first);
 }

@@ -10,7 +10,7 @@
 
 namespace stowage {
 
-/// "swtvm", "searched". Nullptr for an unknown name.
+/// "swtvm", "searched", "optimal". Nullptr for an unknown name.
 const Planner* find_planner(std::string_view name);
 std::vector<std::string> planner_names();
 /// Of a compilation that names none.

@@ -255,6 +255,7 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
       PlanChoice choice = with_original_names(*known, canonical, group.name);
       for (TraceRecord& record : choice.records) sink.add(std::move(record));
       plans[g] = plan_chosen(group.name, stages, choice.schedule, planner, target, sink);
+      if (auto* const plan = std::get_if<Plan>(&*plans[g])) plan->certificate = choice.certificate;
     }
     const std::scoped_lock lock(reporting);
     if (progress) progress("plan", ++done, fused.groups.size());
@@ -361,7 +362,7 @@ std::vector<std::byte> parameter_bytes(const Program& program) {
     store(*constant, place.offset);
   }
   for (const StageConstantAllocation& place : program.memory.stage_constants) {
-    const StageList& stages = program.steps[static_cast<std::size_t>(place.step)].launched()->stages();
+    const StageList& stages = program.steps[place.step].launched()->stages();
     store(*stages.tensors[place.tensor].value, place.offset);
   }
   return bytes;

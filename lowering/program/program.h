@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "core/diagnostics.h"
+#include "core/id_vector.h"
+#include "core/ids.h"
 #include "core/progress.h"
 #include "core/target.h"
 #include "core/trace.h"
@@ -88,7 +90,7 @@ struct Program {
   std::string fusion;  ///< strategy
   std::string planner;
   EvaluatedBy evaluated_by = EvaluatedBy::closed_form;  ///< what said the cycles of groups to the strategy
-  std::vector<ProgramStep> steps;                       ///< in execution order
+  IdVector<StepId, ProgramStep> steps;                  ///< in execution order
   MemoryMap memory;
   std::int64_t first_launch_cycles = 0;  ///< lowering/program/launches.h; 0 of a program that was read
 };

@@ -8,8 +8,8 @@
 #include "lowering/model/sharing.h"
 #include "lowering/search/core_needs.h"
 #include "lowering/search/core_orders.h"
+#include "lowering/search/least_parts.h"
 #include "lowering/time/cost_table.h"
-#include "lowering/time/cycle_limit.h"
 #include "lowering/time/inner_loop.h"
 #include "lowering/time/rates.h"
 
@@ -31,26 +31,6 @@ struct CutDimension {
   std::vector<Cut> by_choice;  ///< of the only iterator in moved_by
   std::vector<Cut> measured;   ///< the same of the iterator that is looked at
   Reach together;              ///< all iterators cut
-};
-
-/// What sizes and order add to a grid.
-struct Tiling {
-  IdVector<BufferId, std::int64_t> again;  ///< its place sees everything it needs so many times
-  IdVector<BufferId, std::vector<std::int64_t>> extents;
-  IdVector<BufferId, int> slots;
-};
-
-/// Cycles that pass at least, by what passes them.
-struct LeastParts {
-  double blocking = 0;  ///< launch and transfers that block
-  double hideable = 0;  ///< transfers that may run beside the computation, what they move
-  double starting = 0;  ///< their start-up, which may pass beside what others of them move
-  double computed = 0;
-  [[nodiscard]] std::int64_t one_after_the_other() const { return whole(blocking + hideable + starting + computed); }
-  [[nodiscard]] std::int64_t overlapped() const { return whole(blocking + std::max(hideable, computed)); }
-
- private:
-  static std::int64_t whole(double cycles) { return static_cast<std::int64_t>(std::min(cycles, double{cycle_limit})); }
 };
 
 }  // namespace
@@ -78,7 +58,7 @@ class LeastCost {
   /// Without a tiling: under the best that there could be, all transfers hideable.
   [[nodiscard]] LeastParts least_parts(const std::vector<std::size_t>& choice,
                                        const IdVector<BufferId, SharedBy>& sharing,
-                                       const Tiling* tiling = nullptr) const {
+                                       const GridTiling* tiling = nullptr) const {
     std::int64_t cores = 1;
     for (std::size_t i = 0; i < choice.size(); ++i) cores *= choices_[i][choice[i]];
     LeastParts least;
@@ -128,26 +108,37 @@ class LeastCost {
 
   [[nodiscard]] std::int64_t cycles(const ReadSchedule& schedule, const IdVector<BufferId, int>& slots,
                                     const IdVector<BufferId, SharedBy>& sharing) const {
-    std::vector<std::int64_t> parts(choices_.size(), 1);
-    for (const ParallelSplit& split : schedule.parallel) {
-      parts[static_cast<std::size_t>(model_.iterator_named(split.iterator).value())] = split.parts;
+    GridTiling tiling;
+    tiling.slots = slots.empty() ? IdVector<BufferId, int>(model_.buffers.size(), 1) : slots;
+    for (const BufferId b : model_.buffers.ids()) {
+      tiling.again.push_back(times_again(schedule, b, parts_of(schedule.parallel)));
+      tiling.extents.push_back(buffer_extents(model_, b, schedule.sizes, schedule.residents));
     }
+    return cycles(schedule.parallel, tiling, sharing);
+  }
+
+  [[nodiscard]] std::int64_t cycles(const std::vector<ParallelSplit>& parallel, const GridTiling& tiling,
+                                    const IdVector<BufferId, SharedBy>& sharing) const {
+    const std::vector<std::int64_t> parts = parts_of(parallel);
     std::vector<std::size_t> choice;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const auto found = std::find(choices_[i].begin(), choices_[i].end(), parts[i]);
       if (found == choices_[i].end()) return 0;
       choice.push_back(static_cast<std::size_t>(found - choices_[i].begin()));
     }
-    Tiling tiling;
-    tiling.slots = slots.empty() ? IdVector<BufferId, int>(model_.buffers.size(), 1) : slots;
-    for (const BufferId b : model_.buffers.ids()) {
-      tiling.again.push_back(times_again(schedule, b, parts));
-      tiling.extents.push_back(buffer_extents(model_, b, schedule.sizes, schedule.residents));
-    }
     return least_parts(choice, sharing, &tiling).overlapped();
   }
 
  private:
+  /// By spatial iterator.
+  [[nodiscard]] std::vector<std::int64_t> parts_of(const std::vector<ParallelSplit>& parallel) const {
+    std::vector<std::int64_t> parts(choices_.size(), 1);
+    for (const ParallelSplit& split : parallel) {
+      parts[static_cast<std::size_t>(model_.iterator_named(split.iterator).value())] = split.parts;
+    }
+    return parts;
+  }
+
   /// Trips, on the core that makes fewest, of the loops around a buffer's place that do not move it.
   [[nodiscard]] std::int64_t times_again(const ReadSchedule& schedule, BufferId b,
                                          const std::vector<std::int64_t>& parts) const {
@@ -415,6 +406,11 @@ PlanBounds::~PlanBounds() = default;
 std::int64_t PlanBounds::least_cycles(const ReadSchedule& schedule, const IdVector<BufferId, int>& slots,
                                       const IdVector<BufferId, SharedBy>& sharing) const {
   return least_->cycles(schedule, slots, sharing);
+}
+
+std::int64_t PlanBounds::least_cycles(const std::vector<ParallelSplit>& parallel, const GridTiling& tiling,
+                                      const IdVector<BufferId, SharedBy>& sharing) const {
+  return least_->cycles(parallel, tiling, sharing);
 }
 
 std::vector<CoreGrid> PlanBounds::grids() const {

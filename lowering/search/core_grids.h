@@ -26,6 +26,13 @@ struct CoreGrid {
 /// Splits that are tried, from those of least cycles on, where the planner's makes a transfer unaligned.
 inline constexpr std::size_t max_tried_splits = 1000;
 
+/// What tiles of certain sizes, or of these and all smaller ones, make of a grid at best.
+struct GridTiling {
+  IdVector<BufferId, std::int64_t> again;  ///< its place sees everything it needs so many times
+  IdVector<BufferId, std::vector<std::int64_t>> extents;
+  IdVector<BufferId, int> slots;
+};
+
 class LeastCost;
 
 /// The bounds of one group on one target, which must both outlive this.
@@ -46,6 +53,10 @@ class PlanBounds {
   /// given: one each): transfers of several may be hidden. `sharing` by buffer, none given: every core for itself.
   [[nodiscard]] std::int64_t least_cycles(const ReadSchedule& schedule, const IdVector<BufferId, int>& slots = {},
                                           const IdVector<BufferId, SharedBy>& sharing = {}) const;
+
+  /// The same of every schedule over a grid whose tiles are no larger, come no less often and have no more slots.
+  [[nodiscard]] std::int64_t least_cycles(const std::vector<ParallelSplit>& parallel, const GridTiling& tiling,
+                                          const IdVector<BufferId, SharedBy>& sharing) const;
 
  private:
   std::unique_ptr<const LeastCost> least_;

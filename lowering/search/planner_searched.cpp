@@ -228,9 +228,12 @@ class PlanSearch {
     if (std::holds_alternative<Decision>(lowered)) return std::nullopt;
     plan.nest = std::get<LoopNest>(std::move(lowered));
     if (!moves_aligned(plan.nest)) return std::nullopt;
-    plan.counts = predict_counts(plan.nest);
+    ComputeCounts computations = count_computations(plan.nest);
+    const bool shares = shares_lines(*plan.schedule.parallel);
+    if (enough && price_of(least_cycles(plan.nest, computations, target_), shares) >= *enough) return std::nullopt;
+    plan.counts = predict_counts(plan.nest, std::move(computations));
     plan.time = estimate_time(plan.nest, plan.counts, target_);
-    Tried tried{fixed, plan.schedule, plan.time, work_of(plan), shares_lines(*plan.schedule.parallel)};
+    Tried tried{fixed, plan.schedule, plan.time, work_of(plan), shares};
     if (!best_ || tried.price() < best_->price()) best_ = tried;
     if (!cheapest_ || tried.cycles() < cheapest_->cycles()) cheapest_ = tried;
     known_[tried.complete.buffer].push_back(tried);
@@ -669,10 +672,11 @@ Scheduled SearchedPlanner::complete(const std::string& subject, const StageList&
   return refusing_idle_slots(model, run_algorithms(subject, model, fixed, target, trace));
 }
 
-std::optional<Schedule> SearchedPlanner::choose(const std::string& subject, const StageList& stages,
-                                                const Target& target, TraceSink trace, std::int64_t to_beat,
-                                                const std::stop_token& over) const {
-  return PlanSearch(subject, stages, with_launch({}, *this, target), target, trace, to_beat, over).run();
+Chosen SearchedPlanner::choose(const std::string& subject, const StageList& stages, const Schedule& fixed,
+                               const Target& target, TraceSink trace, std::int64_t to_beat,
+                               const std::stop_token& over) const {
+  return {PlanSearch(subject, stages, with_launch(fixed, *this, target), target, trace, to_beat, over).run(),
+          std::nullopt};
 }
 
 Scheduled SearchedPlanner::complete_chosen(const std::string& subject, const StageList& stages, const Schedule& chosen,

@@ -19,9 +19,9 @@ class SearchedPlanner : public Planner {
   [[nodiscard]] LaunchedBy launch(const Target& target) const override;
   [[nodiscard]] Scheduled complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
                                    const Target& target, TraceSink trace) const override;
-  [[nodiscard]] std::optional<Schedule> choose(const std::string& subject, const StageList& stages,
-                                               const Target& target, TraceSink trace, std::int64_t to_beat,
-                                               const std::stop_token& over) const override;
+  [[nodiscard]] Chosen choose(const std::string& subject, const StageList& stages, const Schedule& fixed,
+                              const Target& target, TraceSink trace, std::int64_t to_beat,
+                              const std::stop_token& over) const override;
   [[nodiscard]] Scheduled complete_chosen(const std::string& subject, const StageList& stages, const Schedule& chosen,
                                           const Target& target, TraceSink trace) const override;
 };

@@ -178,6 +178,13 @@ Simulation result_of(const RequestSequences& all, const CoreRuns& runs, std::int
   return result;
 }
 
+Simulated run_requests(const RequestSequences& all, std::int64_t launch_cycles, const SimulationOptions& options,
+                       const std::stop_token& stop) {
+  CoreRuns runs(all, launch_cycles, extrapolates(options), options.dma_order, options.timeline);
+  if (auto given_up = run_all(runs, options, stop)) return *std::move(given_up);
+  return result_of(all, runs, launch_cycles);
+}
+
 }  // namespace
 
 std::size_t Simulation::last_core() const {
@@ -201,10 +208,11 @@ Simulated simulate(const LoopNest& nest, const Target& target, const SimulationO
   const Sharing sharing = !extrapolates(options)     ? Sharing::none
                           : records_repeats(options) ? Sharing::equal_slots
                                                      : Sharing::equal;
-  const RequestSequences all = request_sequences(nest, costs, sharing);
-  CoreRuns runs(all, costs.launch_cycles(), extrapolates(options), options.dma_order, options.timeline);
-  if (auto given_up = run_all(runs, options, stop)) return *std::move(given_up);
-  return result_of(all, runs, costs.launch_cycles());
+  return run_requests(request_sequences(nest, costs, sharing), costs.launch_cycles(), options, stop);
+}
+
+Simulated simulate(const RequestSequences& requests, std::int64_t launch_cycles, const std::stop_token& stop) {
+  return run_requests(requests, launch_cycles, {}, stop);
 }
 
 }  // namespace stowage

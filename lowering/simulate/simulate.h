@@ -15,6 +15,7 @@
 #include "core/target.h"
 #include "lowering/ir/loop_nest.h"
 #include "lowering/simulate/dma_order.h"
+#include "lowering/simulate/request_sequences.h"
 #include "lowering/simulate/timeline.h"
 
 namespace stowage {
@@ -90,5 +91,8 @@ using Simulated = std::variant<Simulation, Decision>;
 /// Of a sound nest (verify), which has an end.
 Simulated simulate(const LoopNest& nest, const Target& target, const SimulationOptions& options = {},
                    const std::stop_token& stop = {});
+
+/// The same of requests that somebody has written for reasons of his own, with Sharing::equal.
+Simulated simulate(const RequestSequences& requests, std::int64_t launch_cycles, const std::stop_token& stop = {});
 
 }  // namespace stowage

@@ -146,6 +146,15 @@ std::optional<std::string> without_rate(const LoopNest& nest) {
                      name_of(route.from), name_of(route.to));
 }
 
+CostTable computation_costs(const LoopNest& nest, const ComputeCounts& counts, const Target& target) {
+  CostTable table;
+  for (const auto& [id, totals] : counts) {
+    const auto& compute = std::get<Compute>(find_statement(nest, id)->node);
+    table.push_back({id, compute_cost(nest, compute, totals, target)});
+  }
+  return table;
+}
+
 CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Target& target) {
   if (const auto unknown = without_rate(nest)) fail_check(*unknown);
   CostTable table;
@@ -162,10 +171,7 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Targe
   for (const auto& [id, times] : counts.barriers)
     table.push_back(
         {id, BarrierCost{times * barriers_of(nest, barriers.team_at(id), target), target.cores.barrier_cycles}});
-  for (const auto& [id, totals] : counts.compute) {
-    const auto& compute = std::get<Compute>(find_statement(nest, id)->node);
-    table.push_back({id, compute_cost(nest, compute, totals, target)});
-  }
+  for (Cost& cost : computation_costs(nest, counts.compute, target)) table.push_back(std::move(cost));
   for (const auto& [id, totals] : counts.fill) {
     const auto& fill = std::get<Fill>(find_statement(nest, id)->node);
     const std::int64_t stores = fill_stores(nest, fill, totals.elements_of_busiest, target);

@@ -100,6 +100,9 @@ using CostTable = std::vector<Cost>;
 double barrier_cycles(const LoopNest& nest, Space team, const Target& target);
 LaunchCost launch_cost(LaunchedBy launch, const Target& target);
 
+/// Of its rows those of computations.
+CostTable computation_costs(const LoopNest& nest, const ComputeCounts& counts, const Target& target);
+
 /// Of a nest without such a statement.
 CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Target& target);
 

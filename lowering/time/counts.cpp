@@ -78,10 +78,19 @@ class NestCounter {
     return counted;
   }
 
+  ComputeCounts count_computations() const {
+    ComputeCounts counted;
+    visit_with_enclosing(nest_, [&](const Stmt& statement, const Enclosing& enclosing) {
+      const auto* compute = std::get_if<Compute>(&statement.node);
+      if (compute != nullptr) counted.emplace(statement.id, count(*compute, enclosing));
+    });
+    return counted;
+  }
+
+  /// All but barriers and computations.
   NestCounts run() {
     visit_with_enclosing(nest_, [&](const Stmt& statement, const Enclosing& enclosing) {
       if (const auto* dma = std::get_if<Dma>(&statement.node)) count(statement.id, *dma, enclosing);
-      if (const auto* compute = std::get_if<Compute>(&statement.node)) count(statement.id, *compute, enclosing);
       if (const auto* fill = std::get_if<Fill>(&statement.node)) count(statement.id, *fill, enclosing);
     });
     for (const auto& [all, first] : first_of_) take_off(all, first);
@@ -166,12 +175,12 @@ class NestCounter {
     return dma.to == Space::ldm || Teams(nest_, dma.to).index_in_team(core) == 0;
   }
 
-  void count(int statement, const Compute& compute, const Enclosing& enclosing) {
+  [[nodiscard]] ComputeTotals count(const Compute& compute, const Enclosing& enclosing) const {
     struct OfCore {
       std::int64_t points = 0;
       BoxCounts boxes;
     };
-    ComputeTotals& total = counts_.compute[statement];
+    ComputeTotals total;
     const auto measured = [&](std::span<const Histogram* const> factors) {
       OfCore of_core{points_of(factors), {}};
       if (of_core.points > total.points_of_busiest) {
@@ -185,6 +194,7 @@ class NestCounter {
       if (of_core.points == total.points_of_busiest && !of_core.boxes.empty())
         total.boxes_of_busiest = std::move(of_core.boxes);
     }
+    return total;
   }
 
   void count(int statement, const Fill& fill, const Enclosing& enclosing) {
@@ -257,7 +267,11 @@ DmaShape shape_of(const LoopNest& nest, const Dma& dma) {
   return dma_shape(full, nest.buffers[dma.buffer].extents, nest.tensors[dma.nest_tensor].strides);
 }
 
-NestCounts predict_counts(const LoopNest& nest) {
+ComputeCounts count_computations(const LoopNest& nest) { return NestCounter(nest, {}).count_computations(); }
+
+NestCounts predict_counts(const LoopNest& nest) { return predict_counts(nest, count_computations(nest)); }
+
+NestCounts predict_counts(const LoopNest& nest, ComputeCounts computations) {
   const auto has_slots = [](const Buffer& buffer) { return buffer.slots > 1; };
   std::map<int, std::int64_t> barriers = NestCounter(nest, {}).count_barriers();
   NestCounts counts;
@@ -267,6 +281,7 @@ NestCounts predict_counts(const LoopNest& nest) {
     const WithoutLookahead counted = without_lookahead(nest);
     counts = NestCounter(counted.nest, counted.first_of).run();
   }
+  counts.compute = std::move(computations);
   counts.barriers = std::move(barriers);
   return counts;
 }

@@ -31,6 +31,8 @@ struct ComputeTotals {
   BoxCounts boxes_of_busiest;          ///< of that core, those with points
 };
 
+using ComputeCounts = std::map<int, ComputeTotals>;  ///< by statement id, every Compute statement
+
 struct FillTotals {
   std::int64_t executions = 0;           ///< that set an element, over all cores
   std::int64_t elements = 0;             ///< that are set, over all cores
@@ -45,9 +47,9 @@ struct CallingCore {
 };
 
 struct NestCounts {
-  std::map<int, DmaTotals> dma;          ///< by statement id, every Dma statement
-  std::map<int, ComputeTotals> compute;  ///< by statement id, every Compute statement
-  std::map<int, FillTotals> fill;        ///< by statement id, every Fill statement
+  std::map<int, DmaTotals> dma;  ///< by statement id, every Dma statement
+  ComputeCounts compute;
+  std::map<int, FillTotals> fill;  ///< by statement id, every Fill statement
   /// By statement id, every get of a team and every wait for one that has a barrier (lowering/ir/team_barriers.h):
   /// executions by the core that has most.
   std::map<int, std::int64_t> barriers;
@@ -56,6 +58,12 @@ struct NestCounts {
 };
 
 NestCounts predict_counts(const LoopNest& nest);
+
+/// Of these counts those of the computations, for who may go no further (least_cycles of lowering/time/time_model.h).
+ComputeCounts count_computations(const LoopNest& nest);
+/// All of them, with those of the computations as that has counted them.
+NestCounts predict_counts(const LoopNest& nest, ComputeCounts computations);
+
 /// Of one plan, all statements together.
 DmaTotals dma_totals(const NestCounts& counts);
 DmaShape shape_of(const LoopNest& nest, const Dma& dma);

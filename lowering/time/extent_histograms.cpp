@@ -7,6 +7,25 @@
 
 namespace stowage {
 
+void Histogram::add(std::span<const std::int64_t> of_dimensions, std::int64_t times) {
+  std::size_t low = 0;
+  for (std::size_t high = entries(); low < high;) {
+    const std::size_t middle = low + (high - low) / 2;
+    const std::span<const std::int64_t> own = extents_of(middle);
+    const auto order =
+        std::lexicographical_compare_three_way(own.begin(), own.end(), of_dimensions.begin(), of_dimensions.end());
+    if (order == 0) {
+      executions[middle] += times;
+      return;
+    }
+    order < 0 ? low = middle + 1 : high = middle;
+  }
+  const auto at = static_cast<std::ptrdiff_t>(low);
+  extents.insert(extents.begin() + at * static_cast<std::ptrdiff_t>(dimensions.size()), of_dimensions.begin(),
+                 of_dimensions.end());
+  executions.insert(executions.begin() + at, times);
+}
+
 ExtentCounter::ExtentCounter(const Enclosing& enclosing, std::span<const Range> box, const VarSet& core_variables)
     : enclosing_(enclosing), values_(enclosing.slots(), 0), known_(enclosing.slots(), false) {
   for (const Range& range : box) extents_.push_back(enclosing.expression(range.extent));
@@ -52,8 +71,9 @@ std::vector<ExtentCounter::Group> ExtentCounter::separate(const Group& group) co
   // Union-find over the loops; a guard or dimension joins all loops it uses.
   std::vector<std::size_t> parent(group.loops.size());
   std::iota(parent.begin(), parent.end(), std::size_t{0});
-  const std::function<std::size_t(std::size_t)> root = [&](std::size_t i) {
-    return parent[i] == i ? i : parent[i] = root(parent[i]);
+  const auto root = [&](std::size_t i) {
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
   };
   const auto members = [&](const Expression& e) {
     std::vector<std::size_t> used;
@@ -110,24 +130,25 @@ bool ExtentCounter::passes(const EnclosingGuard& guard) const {
   return std::any_of(guard.begin(), guard.end(), [&](const Expression& e) { return e.compiled(values_) > 0; });
 }
 
+bool ExtentCounter::passes(const Group& group) const {
+  return std::all_of(group.guards.begin(), group.guards.end(),
+                     [&](std::size_t g) { return passes(enclosing_.guards()[g]); });
+}
+
+std::optional<std::int64_t> ExtentCounter::trips_of_bare_loop(const Group& group) const {
+  if (group.loops.size() != 1 || !group.guards.empty() || !group.dimensions.empty()) return std::nullopt;
+  return std::max<std::int64_t>(0, enclosing_.loops()[group.loops.front()].trips.compiled(values_));
+}
+
 Histogram ExtentCounter::enumerate(const Group& group) {
   Histogram histogram;
   histogram.dimensions = group.dimensions;
-  if (group.loops.empty()) {
-    for (const std::size_t g : group.guards) {
-      if (!passes(enclosing_.guards()[g])) return histogram;
-    }
-    Extents extents;
-    for (const std::size_t d : group.dimensions) extents.push_back(extents_[d].compiled(values_));
-    histogram.executions[std::move(extents)] = 1;
+  if (group.loops.empty() || trips_of_bare_loop(group)) {
+    add_product({group}, histogram);
     return histogram;
   }
   const EnclosingLoop& loop = enclosing_.loops()[group.loops.front()];
-  const std::int64_t trips = std::max<std::int64_t>(0, loop.trips.compiled(values_));
-  if (group.loops.size() == 1 && group.guards.empty() && group.dimensions.empty()) {
-    if (trips > 0) histogram.executions[{}] = trips;
-    return histogram;
-  }
+  const std::int64_t trips = loop.trips.compiled(values_);
   Group inner = group;
   inner.loops.erase(inner.loops.begin());
   known_[loop.variable] = true;
@@ -141,25 +162,40 @@ Histogram ExtentCounter::enumerate(const Group& group) {
 }
 
 void ExtentCounter::add_product(const std::vector<Group>& parts, Histogram& histogram) {
-  std::vector<Histogram> factors;
-  for (const Group& part : parts) {
-    factors.push_back(enumerate(part));
-    if (factors.back().executions.empty()) return;
-  }
-  std::vector<std::size_t> position(extents_.size(), 0);
-  for (std::size_t i = 0; i < histogram.dimensions.size(); ++i) position[histogram.dimensions[i]] = i;
-  Extents extents(histogram.dimensions.size(), 0);
-  const std::function<void(std::size_t, std::int64_t)> combine = [&](std::size_t f, std::int64_t executions) {
-    if (f == factors.size()) {
-      histogram.executions[extents] += executions;
-      return;
-    }
-    for (const auto& [values, count] : factors[f].executions) {
-      for (std::size_t i = 0; i < values.size(); ++i) extents[position[factors[f].dimensions[i]]] = values[i];
-      combine(f + 1, executions * count);
-    }
+  const std::vector<std::size_t>& dimensions = histogram.dimensions;
+  const auto position = [&](std::size_t dimension) {
+    return static_cast<std::size_t>(std::find(dimensions.begin(), dimensions.end(), dimension) - dimensions.begin());
   };
-  combine(0, 1);
+  Extents fixed(dimensions.size(), 0);  // of what depends on no loop that is still open
+  std::int64_t times = 1;
+  std::vector<Histogram> enumerated;
+  for (const Group& part : parts) {
+    if (part.loops.empty()) {
+      if (!passes(part)) return;
+      for (const std::size_t d : part.dimensions) fixed[position(d)] = extents_[d].compiled(values_);
+    } else if (const auto trips = trips_of_bare_loop(part)) {
+      times *= *trips;
+    } else {
+      enumerated.push_back(enumerate(part));
+      if (enumerated.back().entries() == 0) return;
+    }
+    if (times == 0) return;
+  }
+  if (enumerated.empty()) {
+    histogram.add(fixed, times);
+    return;
+  }
+  std::vector<const Histogram*> factors;
+  for (Histogram& factor : enumerated) {
+    for (std::size_t& d : factor.dimensions) d = position(d);
+    factors.push_back(&factor);
+  }
+  for_each_box(factors, fixed.size(), [&](const Extents& open, std::int64_t executions) {
+    for (const Histogram& factor : enumerated) {
+      for (const std::size_t d : factor.dimensions) fixed[d] = open[d];
+    }
+    histogram.add(fixed, executions * times);
+  });
 }
 
 std::vector<std::size_t> ExtentCounter::variables_of_group(const Group& group, const VarSet& among) const {
@@ -175,28 +211,13 @@ std::vector<std::size_t> ExtentCounter::variables_of_group(const Group& group, c
   return {used.begin(), used.end()};
 }
 
-void for_each_box(std::span<const Histogram* const> factors, std::size_t rank,
-                  const std::function<void(const Extents&, std::int64_t)>& visit) {
-  Extents extents(rank, 0);
-  const std::function<void(std::size_t, std::int64_t)> combine = [&](std::size_t f, std::int64_t executions) {
-    if (f == factors.size()) {
-      visit(extents, executions);
-      return;
-    }
-    for (const auto& [values, count] : factors[f]->executions) {
-      for (std::size_t i = 0; i < values.size(); ++i) extents[factors[f]->dimensions[i]] = values[i];
-      combine(f + 1, executions * count);
-    }
-  };
-  combine(0, 1);
-}
-
 std::int64_t points_of(std::span<const Histogram* const> factors) {
   std::int64_t product = 1;
   for (const Histogram* factor : factors) {
     std::int64_t sum = 0;
-    for (const auto& [extents, executions] : factor->executions) {
-      sum += std::accumulate(extents.begin(), extents.end(), executions,
+    for (std::size_t entry = 0; entry < factor->entries(); ++entry) {
+      const std::span<const std::int64_t> extents = factor->extents_of(entry);
+      sum += std::accumulate(extents.begin(), extents.end(), factor->executions[entry],
                              [](std::int64_t n, std::int64_t e) { return n * std::max<std::int64_t>(0, e); });
     }
     product *= sum;

@@ -9,11 +9,13 @@
 // same step is repeated there. Cores with equal histograms share one result.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "lowering/ir/enclosing.h"
@@ -24,11 +26,20 @@ namespace stowage {
 using Extents = std::vector<std::int64_t>;
 using VarSet = std::set<std::size_t>;
 
-/// Executions by the extents of some dimensions (in the order of `dimensions`).
+/// Executions by the extents of some dimensions. Entries lie one behind the other in two arrays: a nest has hundreds of
+/// histograms, most of them of an entry or two.
 struct Histogram {
-  std::vector<std::size_t> dimensions;
-  std::map<Extents, std::int64_t> executions;
+  std::vector<std::size_t> dimensions;   ///< ascending
+  std::vector<std::int64_t> extents;     ///< of every entry one for each dimension; entries in ascending order
+  std::vector<std::int64_t> executions;  ///< of every entry
   friend auto operator<=>(const Histogram&, const Histogram&) = default;
+
+  [[nodiscard]] std::size_t entries() const { return executions.size(); }
+  [[nodiscard]] std::span<const std::int64_t> extents_of(std::size_t entry) const {
+    return std::span(extents).subspan(entry * dimensions.size(), dimensions.size());
+  }
+  /// To the entry of these extents, or to a new one.
+  void add(std::span<const std::int64_t> of_dimensions, std::int64_t times);
 };
 
 /// The histograms of one statement's box.
@@ -55,6 +66,9 @@ class ExtentCounter {
   /// Splits a group into independent ones, in order of their first loop, guard or dimension.
   [[nodiscard]] std::vector<Group> separate(const Group& group) const;
   [[nodiscard]] bool passes(const EnclosingGuard& guard) const;
+  [[nodiscard]] bool passes(const Group& group) const;  ///< all of its guards
+  /// How often its loop runs if that is all there is in it.
+  [[nodiscard]] std::optional<std::int64_t> trips_of_bare_loop(const Group& group) const;
   Histogram enumerate(const Group& group);
   /// Adds the executions of independent groups, every combination of their extents, to a histogram of all of them.
   void add_product(const std::vector<Group>& parts, Histogram& histogram);
@@ -71,8 +85,26 @@ class ExtentCounter {
 };
 
 /// Calls visit(extents, executions) for every combination of extents that one core executes.
-void for_each_box(std::span<const Histogram* const> factors, std::size_t rank,
-                  const std::function<void(const Extents&, std::int64_t)>& visit);
+template <class Visit>
+void for_each_box(std::span<const Histogram* const> factors, std::size_t rank, const Visit& visit) {
+  if (std::any_of(factors.begin(), factors.end(), [](const Histogram* f) { return f->entries() == 0; })) return;
+  Extents extents(rank, 0);
+  std::vector<std::size_t> at(factors.size(), 0);
+  for (bool more = true; more;) {
+    std::int64_t executions = 1;
+    for (std::size_t f = 0; f < factors.size(); ++f) {
+      const std::span<const std::int64_t> own = factors[f]->extents_of(at[f]);
+      for (std::size_t i = 0; i < own.size(); ++i) extents[factors[f]->dimensions[i]] = own[i];
+      executions *= factors[f]->executions[at[f]];
+    }
+    visit(std::as_const(extents), executions);
+    more = false;
+    for (std::size_t f = factors.size(); f-- > 0 && !more;) {
+      more = ++at[f] < factors[f]->entries();
+      if (!more) at[f] = 0;
+    }
+  }
+}
 
 /// Points of all boxes.
 std::int64_t points_of(std::span<const Histogram* const> factors);

@@ -54,6 +54,12 @@ TimeEstimate estimate_time(const LoopNest& nest, const NestCounts& counts, const
   return estimate;
 }
 
+std::int64_t least_cycles(const LoopNest& nest, const ComputeCounts& computations, const Target& target) {
+  std::int64_t cycles = cycles_of(launch_cost(nest.launch, target));
+  for (const Cost& cost : computation_costs(nest, computations, target)) cycles += cycles_of(cost.formula);
+  return cycles;
+}
+
 bool same_term(const CostFormula& a, const CostFormula& b) {
   if (kind_of(a) != kind_of(b)) return false;
   const auto* computation = std::get_if<ComputeCost>(&a);

@@ -30,6 +30,10 @@ struct TimeEstimate {
 /// table.
 TimeEstimate estimate_time(const LoopNest& nest, const NestCounts& counts, const Target& target);
 
+/// No more cycles than estimate_time says, from a part of the counts: how its kernel begins and its computations, of
+/// which nothing is hidden.
+std::int64_t least_cycles(const LoopNest& nest, const ComputeCounts& computations, const Target& target);
+
 /// Whether two terms tell the same of two plans: of computations, the same part of a stage of the same name.
 bool same_term(const CostFormula& a, const CostFormula& b);
 

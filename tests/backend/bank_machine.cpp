@@ -125,8 +125,9 @@ Json BankMachine::stored(const KernelPlan& plan) const {
   return {{"schedule", {{"banks", bank_plan_of(plan).banks()}}}, {"nest", lines_of(plan.text())}};
 }
 
-StepWork BankMachine::restored(const Json& schedule, const std::string& text, const Graph& graph,
+StepWork BankMachine::restored(const Json& entries, const std::string& text, const Graph& graph,
                                const FusedOperator& group, const Target& target) const {
+  const Json& schedule = entries.at("schedule");
   StepWork work = planned(graph, group, target, schedule.at("banks").get<std::int64_t>());
   const BankPlan& plan = bank_plan_of(*std::get<KernelLaunch>(work).plan);
   if (plan.text() != text || schedule.at("banks") != plan.banks()) {
@@ -144,9 +145,9 @@ EmittedProgram BankMachine::emit(const Program& program, const std::string& sign
     ++line;
   };
   if (!signature.empty()) add("; " + signature);
-  for (int s = 0; s < static_cast<int>(program.steps.size()); ++s) {
-    const KernelPlan* const launched = program.steps[at(s)].launched();
-    emitted.kernel_of_step.push_back(launched == nullptr ? "" : fmt::format("kernel {}", s));
+  for (const StepId s : program.steps.ids()) {
+    const KernelPlan* const launched = program.steps[s].launched();
+    emitted.kernel_of_step.push_back(launched == nullptr ? "" : fmt::format("kernel {}", s.index()));
     if (launched == nullptr) continue;
     add(emitted.kernel_of_step.back());
     const auto address = [&](StageTensorId tensor, std::int64_t word) {
@@ -187,31 +188,30 @@ Result<BackendRun> BankMachine::run(const Program& program, const EmittedProgram
     for (const TensorId tensor : tensors) values.push_back(value_of(tensor));
     return values;
   };
-  int next = 0;  // step whose output is told next
-  const auto tell_until = [&](int end) {
+  StepId next;  // step whose output is told next
+  const auto tell_until = [&](StepId end) {
     for (; next < end; ++next) {
-      if (settings.keep_outputs_of_steps && on_output)
-        on_output(next, values_of(stored_by(program.steps[at(next)].group)));
+      if (settings.keep_outputs_of_steps && on_output) on_output(next, values_of(stored_by(program.steps[next].group)));
     }
   };
-  std::vector<int> step_of;  // by kernel
-  for (int s = 0; s < static_cast<int>(program.steps.size()); ++s) {
-    if (program.steps[at(s)].launched() != nullptr) step_of.push_back(s);
+  std::vector<StepId> step_of;  // by kernel
+  for (const StepId s : program.steps.ids()) {
+    if (program.steps[s].launched() != nullptr) step_of.push_back(s);
   }
   const auto after = [&](int kernel) {
-    tell_until(at(kernel) + 1 < step_of.size() ? step_of[at(kernel) + 1] : static_cast<int>(program.steps.size()));
+    tell_until(at(kernel) + 1 < step_of.size() ? step_of[at(kernel) + 1] : program.steps.next_id());
   };
   auto ran = test::simulate(emitted.files.front(), program.target, parameters, activations, after, work.diagnostics);
   if (!ran) return Failed{};
 
   BackendRun result;
   for (const TensorId output : graph.outputs()) result.emulation.outputs.push_back(value_of(output));
-  result.emulation.ldm_peak_bytes.resize(program.steps.size());
+  result.emulation.ldm_peak_bytes.assign(program.steps.size(), 0);
   for (std::size_t k = 0; k < step_of.size(); ++k) {
-    const ProgramStep& step = program.steps[at(step_of[k])];
+    const ProgramStep& step = program.steps[step_of[k]];
     const BankPlan& plan = bank_plan_of(*step.launched());
     const auto bank_bytes = static_cast<std::int64_t>(program.target.own.at("bank_bytes"));
-    result.emulation.ldm_peak_bytes[at(step_of[k])] = ran->peak_banks[k] * bank_bytes;
+    result.emulation.ldm_peak_bytes[step_of[k]] = ran->peak_banks[k] * bank_bytes;
     const auto expect = [&](int statement, const char* what, std::int64_t predicted, std::int64_t emulated) {
       if (predicted != emulated) result.counts.push_back({step.group.name, statement, what, predicted, emulated});
     };

@@ -96,7 +96,7 @@ class BankMachine final : public Backend {
   [[nodiscard]] StepWork moved(const StepWork& work, const Graph& graph, const FusedOperator& group,
                                const Target& target) const override;
   [[nodiscard]] Json stored(const KernelPlan& plan) const override;
-  [[nodiscard]] StepWork restored(const Json& schedule, const std::string& text, const Graph& graph,
+  [[nodiscard]] StepWork restored(const Json& entries, const std::string& text, const Graph& graph,
                                   const FusedOperator& group, const Target& target) const override;
   [[nodiscard]] EmittedProgram emit(const Program& program, const std::string& signature) const override;
   [[nodiscard]] Result<BackendRun> run(const Program& program, const EmittedProgram& emitted,

@@ -14,6 +14,9 @@
 //                          threads (promised: under 5 seconds each; of randomly wired graphs with the gap stated). The
 //                          CPU column is the time of all threads together; "gap_percent" is how much a better partition
 //                          could save at most, 0 where the choice is proved best
+//   fuse_chain/STRATEGY/LENGTH
+//                         choosing groups in a chain of so many operators, without costs (promised: 8 times as many
+//                          take at most 24 times as long)
 #include <benchmark/benchmark.h>
 
 #include <chrono>
@@ -34,6 +37,7 @@
 #include "fusion/strategies/strategy.h"
 #include "lowering/program/planned_cost.h"
 #include "lowering/program/planners.h"
+#include "tests/fusion/chain_net.h"
 #include "tests/fusion/wired_net.h"
 #include "tests/places.h"
 
@@ -157,6 +161,14 @@ void fuse_network(benchmark::State& state, const std::string& network) {
   fuse_exact(state, *graph);
 }
 
+void fuse_chain(benchmark::State& state, const std::string& strategy) {
+  const auto length = static_cast<int>(state.range(0));
+  const Graph graph = testing::chain(length);
+  const std::vector<FusionTemplate> templates = testing::chain_of(8);
+  for (auto _ : state)
+    benchmark::DoNotOptimize(fuse_graph(graph, templates, nullptr, *find_strategy(strategy), {}).fused.groups.size());
+}
+
 void fuse_wired(benchmark::State& state) {
   fuse_exact(state, testing::randomly_wired(1, static_cast<std::size_t>(state.range(0)), 40));
 }
@@ -186,6 +198,8 @@ BENCHMARK_CAPTURE(fuse_network, resnet50, "resnet50")->Unit(benchmark::kMillisec
 BENCHMARK_CAPTURE(fuse_network, googlenet, "googlenet")->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
 BENCHMARK_CAPTURE(fuse_network, mobilenet_v2, "mobilenet_v2")->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
 BENCHMARK_CAPTURE(fuse_network, bert_base, "bert_base")->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
+BENCHMARK_CAPTURE(fuse_chain, tvm, "tvm")->Arg(4'000)->Arg(32'000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(fuse_chain, exact, "exact")->Arg(4'000)->Arg(32'000)->Unit(benchmark::kMillisecond);
 BENCHMARK(fuse_wired)->Arg(8)->Arg(12)->Arg(16)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
 
 }  // namespace

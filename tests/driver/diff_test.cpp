@@ -281,8 +281,8 @@ GroupChange regrouped(const std::vector<std::vector<std::string>>& before,
                       const std::vector<std::vector<std::string>>& after, double seconds_before, double seconds_after) {
   GroupChange change;
   change.kind = GroupChange::Kind::regrouped;
-  for (const auto& operators : before) change.before.push_back({0, operators.front(), "t", operators});
-  for (const auto& operators : after) change.after.push_back({0, operators.front(), "t", operators});
+  for (const auto& operators : before) change.before.push_back({StepId(0), operators.front(), "t", operators});
+  for (const auto& operators : after) change.after.push_back({StepId(0), operators.front(), "t", operators});
   change.numbers_before.seconds = seconds_before;
   change.numbers_after.seconds = seconds_after;
   change.numbers_before.groups = std::ssize(before);

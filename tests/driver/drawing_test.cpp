@@ -55,7 +55,7 @@ Graph chain_of(const std::vector<std::string>& names) {
 }
 
 /// Of a step that has a plan.
-TimelineTracks tracks_of(const Program& program, std::size_t step) {
+TimelineTracks tracks_of(const Program& program, StepId step) {
   const LoopNest& nest = program.steps[step].plan()->nest;
   Timeline timeline;
   SimulationOptions options;
@@ -68,31 +68,31 @@ TimelineTracks tracks_of(const Program& program, std::size_t step) {
 
 std::vector<Scene> timelines_of(const Program& program, const drawing::Sheet& sheet) {
   std::vector<Scene> scenes;
-  std::vector<std::optional<Simulation>> simulated;
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    simulated.emplace_back();
+  IdVector<StepId, std::optional<Simulation>> simulated;
+  for (const StepId i : program.steps.ids()) {
+    simulated.push_back(std::nullopt);
     if (program.steps[i].plan() == nullptr) continue;
     const TimelineTracks tracks = tracks_of(program, i);
     drawing::TimelineView part;
     part.from = tracks.simulation.cycles / 3;
     part.to = part.from + 3000;
     for (const drawing::TimelineView& view : {drawing::TimelineView(), part}) {
-      scenes.push_back(drawing::timeline_chart(program, static_cast<int>(i), tracks, view, sheet).scene);
+      scenes.push_back(drawing::timeline_chart(program, i, tracks, view, sheet).scene);
     }
     simulated.back() = tracks.simulation;
   }
-  scenes.push_back(drawing::program_timeline(program, simulated, {}, -1, sheet).scene);
+  scenes.push_back(drawing::program_timeline(program, simulated, {}, std::nullopt, sheet).scene);
   return scenes;
 }
 
 std::vector<Scene> pictures_of(const Program& program, const drawing::Sheet& sheet) {
   std::vector<Scene> scenes = {drawing::roofline(program, drawing::roofline_points(program), sheet),
                                drawing::cost_bars(program, "network", nullptr, sheet),
-                               drawing::ldm_peaks(program, sheet), drawing::memory_chart(program, 0, sheet)};
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+                               drawing::ldm_peaks(program, sheet), drawing::memory_chart(program, StepId(0), sheet)};
+  for (const StepId i : program.steps.ids()) {
     if (program.steps[i].plan() == nullptr) continue;
-    scenes.push_back(drawing::cost_bars(program, static_cast<int>(i), std::nullopt, sheet));
-    scenes.push_back(drawing::ldm_map(program, static_cast<int>(i), sheet));
+    scenes.push_back(drawing::cost_bars(program, i, std::nullopt, sheet));
+    scenes.push_back(drawing::ldm_map(program, i, sheet));
   }
   return scenes;
 }
@@ -122,17 +122,17 @@ TEST_CASE("bars that are compared have the baseline's as a line, and the change 
   Diagnostics diagnostics;
   const auto before = compile_graph(tiny_net(), request, diagnostics);
   REQUIRE(before);
-  const Plan& plan = *before->program.steps[0].plan();
-  REQUIRE(plan.time.cycles != now.program.steps[0].plan()->time.cycles);
+  const Plan& plan = *before->program.steps[StepId(0)].plan();
+  REQUIRE(plan.time.cycles != now.program.steps[StepId(0)].plan()->time.cycles);
   const drawing::Sheet sheet = page_sheet(700, 0);
-  const Scene scene = drawing::cost_bars(now.program, 0, drawing::CostBaseline{&plan}, sheet);
+  const Scene scene = drawing::cost_bars(now.program, StepId(0), drawing::CostBaseline{&plan}, sheet);
   const auto marks = [](const Scene& picture) {
     return std::count_if(picture.shapes.begin(), picture.shapes.end(),
                          [](const auto& shape) { return shape.tip == "the baseline's"; });
   };
-  CHECK(marks(scene) == static_cast<std::ptrdiff_t>(now.program.steps[0].plan()->time.terms.size() + 3));
+  CHECK(marks(scene) == static_cast<std::ptrdiff_t>(now.program.steps[StepId(0)].plan()->time.terms.size() + 3));
   CHECK_THAT(to_text(scene), Catch::Contains("Δ is now minus before."));
-  const std::string apart = to_text(drawing::cost_bars(now.program, 0, drawing::CostBaseline{}, sheet));
+  const std::string apart = to_text(drawing::cost_bars(now.program, StepId(0), drawing::CostBaseline{}, sheet));
   CHECK_THAT(apart, Catch::Contains("The baseline has these operators in other groups"));
   CHECK_THAT(apart, !Catch::Contains("Δ"));
   CHECK(marks(drawing::cost_bars(now.program, "tiny", &before->program, sheet)) >= 3);
@@ -167,8 +167,8 @@ TEST_CASE("no text of the page's pictures covers another or leaves its picture")
 
 TEST_CASE("what is far below others on the map of the LDM is still to be seen") {
   const Compilation compilation = compiled(tiny_net());
-  const Scene scene = drawing::ldm_map(compilation.program, 0, page_sheet(700, 300));
-  const std::size_t buffers = compilation.program.steps[0].plan()->nest.buffers.size();
+  const Scene scene = drawing::ldm_map(compilation.program, StepId(0), page_sheet(700, 300));
+  const std::size_t buffers = compilation.program.steps[StepId(0)].plan()->nest.buffers.size();
   std::vector<bool> seen(buffers, false);
   for (const drawing::Shape& shape : scene.shapes) {
     if (shape.kind != drawing::Shape::Kind::box || !shape.subject || !shape.subject->buffer) continue;
@@ -185,7 +185,7 @@ TEST_CASE("names that look like markup stay text in pictures") {
   scene.height = 50;
   scene.box({0, 0, 10, 10}, Ink::get, Ink::line).tip = "</title><b>\n&";
   scene.text({0, 20, 90, 12}, "]]><i>\x01", Ink::muted, Font::small);
-  scene.shapes.back().subject = drawing::Subject{.step = 3};
+  scene.shapes.back().subject = drawing::Subject{.step = StepId(3)};
   const std::string svg = to_svg(scene, [](const auto&) { return std::string("#\"><x"); });
   CHECK(malformed(svg).empty());
   CHECK(svg ==

@@ -17,7 +17,7 @@ std::string lines(int count, const std::string& word = "line") {
 
 /// Lines to which lines 1, 3 and 5 went, 0 for those that are gone.
 std::vector<int> places(const std::string& before, const std::string& after) {
-  const std::vector<LineOrigin> origins = {{1, 0, 10}, {3, 0, 30}, {5, 0, 50}};
+  const std::vector<LineOrigin> origins = {{1, StepId(0), 10}, {3, StepId(0), 30}, {5, StepId(0), 50}};
   std::vector<int> found(3, 0);
   for (const LineOrigin& origin : moved_origins(origins, before, after)) {
     found.at(static_cast<std::size_t>(origin.statement / 20)) = origin.line;

@@ -41,11 +41,11 @@ TEST_CASE("folders of version 1 open, with today's words", "[old_folders]") {
   INFO(format_diagnostics(diagnostics));
   REQUIRE(compilation);
   // The nests are those of the folder, not ones that lowering makes today.
-  for (std::size_t i = 0; i < compilation->program.steps.size(); ++i) {
+  for (const StepId i : compilation->program.steps.ids()) {
     const Plan* const plan = compilation->program.steps[i].plan();
     if (plan == nullptr) continue;
     std::string text;
-    for (const Json& line : file.at("steps")[i].at("nest")) text += line.get<std::string>() + "\n";
+    for (const Json& line : file.at("steps")[i.index()].at("nest")) text += line.get<std::string>() + "\n";
     CHECK(to_text(plan->nest) == text);
     // Then a fill stored one element a cycle.
     std::int64_t cycles_then = plan->time.cycles;
@@ -53,7 +53,7 @@ TEST_CASE("folders of version 1 open, with today's words", "[old_folders]") {
       const auto* fill = std::get_if<FillCost>(&term.cost);
       if (fill != nullptr) cycles_then += fill->elements_of_busiest - term.cycles;
     }
-    CHECK(cycles_then == file.at("steps")[i].at("cycles"));
+    CHECK(cycles_then == file.at("steps")[i.index()].at("cycles"));
   }
   const ToolRun steps = run_stowage({"explain", "old", "--steps"});
   INFO(steps.err);

@@ -75,10 +75,10 @@ TEST_CASE(
   const auto compilation = compile_graph(graph, request, diagnostics);
   REQUIRE(compilation);
   const Program& program = compilation->program;
-  const std::int64_t room = ldm_for_buffers(program.steps.at(0).plan()->nest, program.target);
+  const std::int64_t room = ldm_for_buffers(program.steps.at(StepId(0)).plan()->nest, program.target);
   REQUIRE(room < program.target.ldm.available());
   const std::string told = "of " + grouped_digits(room);
-  CHECK_THAT(step_text(program, 0), Catch::Contains(told + " bytes"));
+  CHECK_THAT(step_text(program, StepId(0)), Catch::Contains(told + " bytes"));
   CHECK_THAT(report_markdown(*compilation), Catch::Contains("LDM peak") && Catch::Contains(told));
   const std::string page = report_page(*compilation, {});
   CHECK_THAT(page, Catch::Contains(std::to_string(program.target.ldm.bytes - room) + " bytes for parameters"));
@@ -168,7 +168,7 @@ TEST_CASE("every column of a plan's tables says what it is, and every row has a 
         const bool text = std::holds_alternative<std::string>(row.cells[c]);
         CHECK((std::holds_alternative<std::monostate>(row.cells[c]) || text == is_text(table.columns[c].kind)));
       }
-      REQUIRE((row.step >= 0 && row.step < static_cast<int>(program.steps.size())));
+      REQUIRE((row.step && program.steps.contains(*row.step)));
     }
   }
   CHECK_THROWS_AS(columns_by_key(plan_groups_table(program).columns, {"cycels"}), InternalError);
@@ -308,7 +308,7 @@ TEST_CASE("a network of very many fused operators has a page to mail, which says
   const std::string one = report_page(compilation, {}, 1);
   CHECK(times_in(one, section) == 1);
   std::size_t slowest = 0;
-  const auto cycles = [&](std::size_t step) { return compilation.program.steps[step].plan()->time.cycles; };
+  const auto cycles = [&](std::size_t step) { return compilation.program.steps[StepId(step)].plan()->time.cycles; };
   for (std::size_t i = 1; i < count; ++i) {
     if (cycles(i) > cycles(slowest)) slowest = i;
   }

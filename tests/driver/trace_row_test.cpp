@@ -109,6 +109,7 @@ std::vector<TraceEvent> examples() {
       InputResident{a, {y, ko.iterator}},
       StagesFolded{},
       PlanChosen{split, 900, true, std::nullopt},
+      OptimumSearched{900, 850, 950, 12, 345, false, true},
       PlanChosen{split, 900, false, PlanChosen::Published{{}, 1000, "dma get", true, 100}},
       PlanChosen{split, 900, false, PlanChosen::Published{{}, 1000, "", false, 0}},
       CheaperPlanRefused{split, 890},

@@ -34,7 +34,8 @@ TEST_CASE("a learned evaluator is trained, kept and used") {
   INFO(trained.err);
   REQUIRE(trained.code == 0);
   for (const char* row :
-       {"| trained with ", "| held out ", "| held out, chosen plans ", "| held out, by the closed form "}) {
+       {"| trained with ", "| held out ", "| held out, chosen plans ", "| held out, if it never asked ",
+        "| held out, by the closed form ", "learned evaluator: predicts "}) {
     CHECK(trained.out.find(row) != std::string::npos);
   }
 
@@ -90,9 +91,11 @@ TEST_CASE("what a learned evaluator is refused for") {
     return refusal({"--cost", "learned", "--cost-model", "other.json"});
   };
   CHECK(changed("\"stowage-cost-model\"", "\"thesis\"").find("[damaged-cost-model]") != std::string::npos);
-  CHECK(changed("\"version\": 1", "\"version\": 7").find("its version is 7") != std::string::npos);
+  CHECK(changed("\"version\": 2", "\"version\": 7").find("its version is 7") != std::string::npos);
   CHECK(changed("\"hidden gets\"", "\"hidden\"").find("[other-features]") != std::string::npos);
   CHECK(changed("\"trees\": [\n  [[", "\"trees\": [\n  [[9").find("[damaged-cost-model]") != std::string::npos);
+  CHECK(changed("\"doubt_trees\": [\n  [[", "\"doubt_trees\": [\n  [[9").find("[damaged-cost-model]") !=
+        std::string::npos);
   write_text("other.json", whole.substr(0, whole.size() / 2));
   CHECK(refusal({"--cost", "learned", "--cost-model", "other.json"}).find("[damaged-cost-model]") != std::string::npos);
   CHECK(refusal({"--cost", "learned", "--cost-model", "none.json"}).find("none.json") != std::string::npos);

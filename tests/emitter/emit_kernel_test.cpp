@@ -139,9 +139,9 @@ TEST_CASE("equal plans share a kernel and others do not") {
   const Program program = fixtures::program_of(std::move(builder).build(), sw26010());
   const EmittedProgram emitted = emit_athread(program);
   REQUIRE(emitted.kernel_of_step.size() == 4);
-  CHECK(emitted.kernel_of_step[0] == emitted.kernel_of_step[2]);
+  CHECK(emitted.kernel_of_step[StepId(0)] == emitted.kernel_of_step[StepId(2)]);
   CHECK(std::set<std::string>(emitted.kernel_of_step.begin(), emitted.kernel_of_step.end()).size() == 3);
-  const std::string& text = file_named(emitted, emitted.kernel_of_step[0] + ".s.c").text;
+  const std::string& text = file_named(emitted, emitted.kernel_of_step[StepId(0)] + ".s.c").text;
   CHECK(text.find("layer_third: ") != std::string::npos);
   const auto inputs = fixtures::random_inputs(program, 4);
   fixtures::check_program(program, inputs, fixtures::evaluate_graph(program.fused.graph, inputs));
@@ -215,12 +215,12 @@ TEST_CASE("every transfer, wait and computation of a kernel knows its statement"
   builder.mark_output(append(builder, "Conv", "conv", {{"pads", Ints{1, 1, 1, 1}}}, {x, w}));
   const Program program = fixtures::program_of(std::move(builder).build(), sw26010());
   const EmittedProgram emitted = emit_athread(program);
-  const LoopNest& nest = program.steps[0].plan()->nest;
-  const EmittedFile& file = file_named(emitted, emitted.kernel_of_step[0] + ".s.c");
+  const LoopNest& nest = program.steps[StepId(0)].plan()->nest;
+  const EmittedFile& file = file_named(emitted, emitted.kernel_of_step[StepId(0)] + ".s.c");
   const std::vector<std::string> lines = lines_of(file.text);
   std::map<int, int> statement_of;
   for (const LineOrigin& origin : file.origins) {
-    CHECK(origin.step == 0);
+    CHECK(origin.step == StepId(0));
     CHECK(statement_of.emplace(origin.line, origin.statement).second);
   }
   std::set<int> seen;
@@ -267,7 +267,7 @@ TEST_CASE("the emitted kernel of a padded, strided convolution is as written dow
   builder.mark_output(append(builder, "Conv", "conv", {{"strides", Ints{2, 2}}, {"pads", Ints{3, 3, 3, 3}}}, {x, w}));
   const Program program = fixtures::program_of(std::move(builder).build(), sw26010());
   const EmittedProgram emitted = emit_athread(program);
-  const std::string& text = file_named(emitted, emitted.kernel_of_step[0] + ".s.c").text;
+  const std::string& text = file_named(emitted, emitted.kernel_of_step[StepId(0)] + ".s.c").text;
   const auto golden = test::source_folder() / "tests/emitter/golden/strided_conv.s.c";
   if (std::getenv("STOWAGE_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << text;
   std::ifstream in(golden);
@@ -356,7 +356,7 @@ TEST_CASE(
   const Program program = fixtures::program_of("depthwise", stages, target);
   const EmittedProgram emitted = emit_athread(program);
   if (cores == 1) {
-    const std::string& text = file_named(emitted, emitted.kernel_of_step[0] + ".s.c").text;
+    const std::string& text = file_named(emitted, emitted.kernel_of_step[StepId(0)] + ".s.c").text;
     const auto golden = test::source_folder() / "tests/emitter/golden/depthwise.s.c";
     if (std::getenv("STOWAGE_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << text;
     CHECK(text == fixtures::read_text(golden));

@@ -27,10 +27,10 @@ using test::number_from;
 void check_emulated(const Program& program, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected) {
   const EmittedProgram emitted = emit_athread(program);
   CHECK(test::complaints_of_vendor_headers({&emitted}) == "");
-  std::map<std::pair<int, int>, DmaTotals> predicted;
-  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+  std::map<std::pair<StepId, int>, DmaTotals> predicted;
+  for (const StepId s : program.steps.ids()) {
     if (program.steps[s].plan() == nullptr) continue;
-    for (const auto& [id, totals] : program.steps[s].plan()->counts.dma) predicted[{static_cast<int>(s), id}] = totals;
+    for (const auto& [id, totals] : program.steps[s].plan()->counts.dma) predicted[{s, id}] = totals;
   }
   for (const auto level : {EmulationLevel::count, EmulationLevel::check, EmulationLevel::strict}) {
     INFO("level " << static_cast<int>(level));
@@ -48,7 +48,7 @@ void check_emulated(const Program& program, const std::vector<Tensor>& inputs, c
     std::size_t counted = 0;
     for (const StatementCount& count : result->counts) {
       const DmaTotals& totals = predicted.at({count.step, count.statement});
-      INFO("step " << count.step << ", statement " << count.statement);
+      INFO("step " << count.step.index() << ", statement " << count.statement);
       CHECK(count.transfers == totals.transfers);
       CHECK(count.operations == totals.operations);
       CHECK(count.bytes == totals.bytes);
@@ -157,7 +157,7 @@ TEST_CASE("slots in C: arrays of boxes, a reply word for every one, and waits by
 TEST_CASE("a kernel with slots runs at every level, and its counts are as predicted") {
   const Program plain = product();
   const std::vector<Tensor> inputs = fixtures::random_inputs(plain, 7);
-  const IdVector<StageTensorId, Tensor> expected = evaluate(plain.steps[0].plan()->nest.stages, inputs);
+  const IdVector<StageTensorId, Tensor> expected = evaluate(plain.steps[StepId(0)].plan()->nest.stages, inputs);
   for (const auto level : {EmulationLevel::count, EmulationLevel::check, EmulationLevel::strict}) {
     for (const bool sanitize : {false, true}) {
       if (sanitize && level == EmulationLevel::count) continue;
@@ -175,7 +175,7 @@ TEST_CASE("a kernel with slots runs at every level, and its counts are as predic
       for (std::int64_t i = 0; i < expected.back().size(); ++i) {
         REQUIRE(result->outputs.at(0).as_double(i) == Approx(expected.back().as_double(i)).margin(1e-4));
       }
-      const NestCounts& predicted = program.steps[0].plan()->counts;
+      const NestCounts& predicted = program.steps[StepId(0)].plan()->counts;
       REQUIRE(result->counts.size() == predicted.dma.size());
       for (const StatementCount& count : result->counts) {
         const DmaTotals& totals = predicted.dma.at(count.statement);
@@ -183,7 +183,7 @@ TEST_CASE("a kernel with slots runs at every level, and its counts are as predic
         CHECK(count.operations == totals.operations);
         CHECK(count.bytes == totals.bytes);
       }
-      CHECK(result->ldm_peak_bytes.at(0) == program.steps[0].plan()->nest.ldm_bytes);
+      CHECK(result->ldm_peak_bytes.at(StepId(0)) == program.steps[StepId(0)].plan()->nest.ldm_bytes);
     }
   }
 }

@@ -235,7 +235,7 @@ StubRun compile_and_run(const Program& program, const EmittedProgram& emitted, c
   while (counts >> file >> line >> totals.transfers >> totals.operations >> totals.bytes) {
     const auto found = origin.find({file, line});
     if (found == origin.end()) continue;  // the parameter struct
-    const int step = found->second.step;
+    const StepId step = found->second.step;
     DmaTotals& sum = run.counts[{step, found->second.statement}];
     sum.transfers += totals.transfers;
     sum.operations += totals.operations;
@@ -271,11 +271,11 @@ void check_program(const Program& program, const std::vector<Tensor>& inputs, co
   const EmittedProgram emitted = emit_athread(program);
   CHECK(test::complaints_of_vendor_headers({&emitted}) == "");
   // Counts of a shared kernel are those of all its steps.
-  std::map<std::string, int> first_step;
-  std::map<std::pair<int, int>, DmaTotals> predicted;
-  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+  std::map<std::string, StepId> first_step;
+  std::map<std::pair<StepId, int>, DmaTotals> predicted;
+  for (const StepId s : program.steps.ids()) {
     if (program.steps[s].plan() == nullptr) continue;
-    const int first = first_step.emplace(emitted.kernel_of_step[s], static_cast<int>(s)).first->second;
+    const StepId first = first_step.emplace(emitted.kernel_of_step[s], s).first->second;
     for (const auto& [id, totals] : program.steps[s].plan()->counts.dma) {
       DmaTotals& sum = predicted[{first, id}];
       sum.transfers += totals.transfers;
@@ -306,8 +306,8 @@ void check_program(const Program& program, const std::vector<Tensor>& inputs, co
       CHECK(difference <= tolerance);
     }
     for (const auto& [place, totals] : predicted) {
-      INFO("step " << place.first << " " << program.steps[static_cast<std::size_t>(place.first)].group.name
-                   << ", statement " << place.second);
+      INFO("step " << place.first.index() << " " << program.steps[place.first].group.name << ", statement "
+                   << place.second);
       const DmaTotals counted = run.counts.contains(place) ? run.counts.at(place) : DmaTotals{};
       CHECK(counted.transfers == totals.transfers);
       CHECK(counted.operations == totals.operations);

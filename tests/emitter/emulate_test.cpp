@@ -189,9 +189,9 @@ TEST_CASE("emulation gives the values of every step and counts exactly what the 
       const Program program = sanitize ? with_red_zones(network.program) : network.program;
       Diagnostics diagnostics;
       std::size_t seen = 0;
-      const auto on_output = [&](int step, std::span<const Tensor> stored) {
+      const auto on_output = [&](StepId step, std::span<const Tensor> stored) {
         const Tensor& value = stored.front();
-        REQUIRE(step == static_cast<int>(seen));
+        REQUIRE(step == StepId(seen));
         check_equal(value, network.values[seen++]);
       };
       const auto result =
@@ -204,7 +204,7 @@ TEST_CASE("emulation gives the values of every step and counts exactly what the 
       check_equal(result->outputs.front(), network.values.back());
       std::int64_t fetches = 0;
       std::size_t statements = 0;
-      for (std::size_t s = 0; s < program.steps.size(); ++s) {
+      for (const StepId s : program.steps.ids()) {
         if (program.steps[s].plan() == nullptr) {
           CHECK(result->ldm_peak_bytes[s] == 0);
           continue;
@@ -217,7 +217,7 @@ TEST_CASE("emulation gives the values of every step and counts exactly what the 
       CHECK(result->parameter_fetches == fetches);
       REQUIRE(result->counts.size() == statements);
       for (const StatementCount& count : result->counts) {
-        const Plan& plan = *program.steps[static_cast<std::size_t>(count.step)].plan();
+        const Plan& plan = *program.steps[count.step].plan();
         const DmaTotals& predicted = plan.counts.dma.at(count.statement);
         CHECK(count.transfers == predicted.transfers);
         CHECK(count.operations == predicted.operations);

@@ -3,33 +3,21 @@
 // proportional to the network.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <map>
 #include <regex>
 
 #include "fusion/match/match.h"
 #include "fusion/strategies/candidates.h"
 #include "fusion/strategies/strategy.h"
+#include "tests/fusion/chain_net.h"
 #include "tests/fusion/net.h"
 
 using namespace stowage;
+using stowage::testing::chain;
+using stowage::testing::chain_of;
 using stowage::testing::Net;
 
 namespace {
-
-std::vector<FusionTemplate> chain_of(int repeat) {
-  Diagnostics diagnostics;
-  const auto templates = parse_templates(
-      "[[template]]\nname = \"everything\"\n"
-      "[[template.vertex]]\nname = \"first\"\nrole = \"anchor\"\nkinds = [\"@element_wise\"]\n"
-      "[[template.vertex]]\nname = \"tail\"\nrole = \"epilogue\"\nkinds = [\"@element_wise\"]\n"
-      "repeat = " +
-          std::to_string(repeat) + "\n[[template.edge]]\nfrom = \"first\"\nto = \"tail\"\n",
-      "mine.toml", diagnostics);
-  INFO(format_diagnostics(diagnostics));
-  REQUIRE(templates);
-  return *templates;
-}
 
 /// Layers of two operators, each of which reads both of the layer before: as many ways through as there are subsets.
 Graph ladder(int layers) {
@@ -42,13 +30,6 @@ Graph ladder(int layers) {
     a = next;
   }
   return net.done({a, b});
-}
-
-Graph chain(int length) {
-  Net net("chain");
-  TensorId x = net.input("x", {2, 2});
-  for (int i = 0; i < length; ++i) x = net.op("Relu", "relu" + std::to_string(i), {x});
-  return net.done({x});
 }
 
 }  // namespace
@@ -139,20 +120,11 @@ TEST_CASE("'proved best' says over what, and is not said where a limit left grou
   CHECK(is_proved(fused(activated, built_in_templates())));
 }
 
-TEST_CASE("a strategy's time is proportional to the length of a chain") {
-  const auto seconds = [](const std::string& strategy, int length) {
-    const Graph graph = chain(length);
-    const auto start = std::chrono::steady_clock::now();
-    const Fusion fusion = fuse_graph(graph, chain_of(8), nullptr, *find_strategy(strategy), {});
-    CHECK_FALSE(fusion.fused.groups.empty());
-    // What is drawn of the search stays as large as a picture can be.
-    for (const SearchGraph& searched : fusion.record.graphs) CHECK(searched.edges.size() < 7'000);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
+TEST_CASE("what is drawn of a search is no longer than a picture can be, however long the network") {
   for (const std::string strategy : {"tvm", "exact"}) {
-    const double of_short = std::max(0.02, std::min(seconds(strategy, 4'000), seconds(strategy, 4'000)));
-    const double ratio = seconds(strategy, 32'000) / of_short;
-    INFO(strategy << ": 8 times the operators take " << ratio << " times as long");
-    CHECK(ratio < 24);
+    INFO(strategy);
+    const Fusion fusion = fuse_graph(chain(32'000), chain_of(8), nullptr, *find_strategy(strategy), {});
+    CHECK_FALSE(fusion.fused.groups.empty());
+    for (const SearchGraph& searched : fusion.record.graphs) CHECK(searched.edges.size() < 7'000);
   }
 }

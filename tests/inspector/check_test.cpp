@@ -14,6 +14,7 @@
 #include "inspector/panes/check_pane.h"
 #include "inspector/state/load.h"
 #include "tests/inspector/window_fixture.h"
+#include "tests/places.h"
 
 namespace stowage::test {
 namespace {
@@ -167,6 +168,40 @@ TEST_CASE("an edited plan that nothing else takes is opened at the fault, and th
   CHECK_FALSE(window.document().checked());
   pane.settle();
   CHECK(pane.title().contains(QStringLiteral(": good, ")));
+}
+
+TEST_CASE("a nest is checked for the target that is chosen", "[inspector]") {
+  const QTemporaryDir folder;
+  write_exercise(folder, 1);
+  const fs::path path = folder.path().toStdString();
+  fs::rename(path / "exercise-1.nest", path / "product.nest");
+  std::string toml = text_in(test::source_folder() / "samples/targets/sw26010.toml");
+  const std::string bytes = "\nbytes = 65536\n";
+  REQUIRE(toml.find(bytes) != std::string::npos);
+  toml.replace(toml.find(bytes), bytes.size(), "\nbytes = 8192\n");
+  save(path / "small.toml", toml);
+
+  MainWindow window;
+  CheckPane& pane = opened(window, QString::fromStdString((path / "product.nest").string()));
+  CHECK(pane.targets().isVisible());
+  CHECK(pane.targets().currentText() == QStringLiteral("sw26010"));
+  const auto families = [&] {
+    QStringList all;
+    for (int row = 0; row < pane.list().topLevelItemCount(); ++row) all << pane.list().topLevelItem(row)->text(1);
+    return all;
+  };
+  CHECK_FALSE(families().contains(QStringLiteral("capacity")));
+  const QString small = QString::fromStdString((path / "small.toml").string());
+  pane.checkFor(small);
+  REQUIRE(wait_until([&] { return window.document().checked()->target == small.toStdString(); }));
+  pane.settle();
+  CHECK(families().contains(QStringLiteral("capacity")));
+  CHECK(pane.targets().currentText() == small);
+  // What is no target is told, and what was there stays.
+  pane.checkFor(QStringLiteral("sunflower"));
+  pane.settle();
+  CHECK(pane.targets().currentText() == small);
+  CHECK(families().contains(QStringLiteral("capacity")));
 }
 
 TEST_CASE("nests are read beside the window's thread, and what is none is told", "[inspector]") {

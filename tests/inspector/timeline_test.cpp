@@ -9,10 +9,14 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <set>
+
+#include "core/number_text.h"
 
 #include "driver/drawing/program_timeline.h"
 #include "driver/drawing/timeline_chart.h"
 #include "inspector/draw/scene_drawing.h"
+#include "inspector/panes/ldm_pane.h"
 #include "inspector/panes/loops_pane.h"
 #include "inspector/timeline/simulated.h"
 #include "tests/inspector/window_fixture.h"
@@ -64,7 +68,8 @@ TEST_CASE("a row of the timeline has the colours of what was simulated, in propo
     drawing::TimelineView view;
     view.from = simulation.cycles / 3;
     view.to = view.from + simulation.cycles * 2 / 3 / parts;
-    const drawing::TimelineChart chart = drawing::timeline_chart(plan->program(), 0, *group.tracks, view, sheet);
+    const drawing::TimelineChart chart =
+        drawing::timeline_chart(plan->program(), StepId(0), *group.tracks, view, sheet);
     CHECK(chart.scene.shapes.size() < 12000);
     const auto heading = std::find_if(chart.scene.shapes.begin(), chart.scene.shapes.end(),
                                       [](const Shape& shape) { return shape.text == "cores"; });
@@ -93,7 +98,7 @@ TEST_CASE("zoomed in, boxes of the timeline say what they are", "[inspector]") {
   view.from = group.tracks->simulation.cycles / 2;
   view.to = view.from + 12000;
   const drawing::TimelineChart chart =
-      drawing::timeline_chart(plan->program(), 0, *group.tracks, view, sheet_of(look, {900, 0}));
+      drawing::timeline_chart(plan->program(), StepId(0), *group.tracks, view, sheet_of(look, {900, 0}));
   std::string tips;
   std::vector<int> statements;
   for (const Shape& shape : chart.scene.shapes) {
@@ -115,21 +120,21 @@ TEST_CASE("all launches of a network stand one behind another", "[inspector]") {
   const std::vector<std::int64_t> starts = drawing::step_starts(steps);
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    CHECK(steps[i].has_value() == (plan->steps[i].plan != nullptr));
+    CHECK(steps[StepId(i)].has_value() == (plan->steps[i].plan != nullptr));
     CHECK(starts[i] == sum);
-    sum += steps[i] ? steps[i]->cycles : 0;
+    sum += steps[StepId(i)] ? steps[StepId(i)]->cycles : 0;
   }
   Look look;
   const drawing::TimelineChart chart =
-      drawing::program_timeline(plan->program(), steps, {}, -1, sheet_of(look, {1000, 0}));
-  for (std::size_t i = 0; i < steps.size(); ++i) {
+      drawing::program_timeline(plan->program(), steps, {}, std::nullopt, sheet_of(look, {1000, 0}));
+  for (const StepId i : steps.ids()) {
     if (!steps[i]) continue;
     const auto box = std::find_if(chart.scene.shapes.begin(), chart.scene.shapes.end(), [&](const Shape& shape) {
-      return shape.kind == Shape::Kind::box && shape.subject && shape.subject->step == static_cast<int>(i);
+      return shape.kind == Shape::Kind::box && shape.subject && shape.subject->step == i;
     });
     REQUIRE(box != chart.scene.shapes.end());
     const double scale = (chart.right - chart.left) / static_cast<double>(sum);
-    CHECK(std::abs(box->box.x - chart.left - scale * static_cast<double>(starts[i])) < 0.01);
+    CHECK(std::abs(box->box.x - chart.left - scale * static_cast<double>(starts[i.index()])) < 0.01);
     CHECK(std::abs(box->box.width - scale * static_cast<double>(steps[i]->cycles)) < 0.01);
   }
 }
@@ -201,6 +206,94 @@ TEST_CASE("timeline and loops follow each other", "[inspector]") {
   pane.flush();
   CHECK(pane.view().grab().toImage() != chosen);  // what is chosen elsewhere is outlined here
   CHECK(pane.view().from() == middle);            // where one looks stays
+}
+
+TEST_CASE("the timeline's cursor moves the LDM and its regions through time", "[inspector]") {
+  MainWindow window;
+  window.resize(1280, 800);
+  TimelinePane& pane = open_timeline(window, "matmul", "matmul");
+  auto& ldm = pane_of<LdmPane>(window, "ldm");
+  TimelineView& view = pane.view();
+  const TimelineTracks& tracks = *pane.tracks();
+  const auto texts = [&] {
+    window.raisePane("ldm");
+    ldm.flush();
+    QStringList all;
+    for (const Mark& mark : ldm.scratchpad().drawing().marks) all << mark.text;
+    return all;
+  };
+  const auto number_of = [&](const char* buffer) {
+    const LoopNest& nest = window.document().plan()->steps[0].plan->nest;
+    for (std::size_t s = 0; s < tracks.slots.size(); ++s) {
+      if (nest.buffers[tracks.slots[s].buffer].name == buffer) return s;
+    }
+    return tracks.slots.size();
+  };
+  CHECK_FALSE(window.selection().timeCursor());
+
+  // A click sets it.
+  window.raisePane("timeline");
+  QWidget* const port = view.viewport();
+  const QPoint middle(port->width() / 2, port->height() / 2);
+  QTest::mouseClick(port, Qt::LeftButton, {}, middle);
+  REQUIRE(window.selection().timeCursor());
+  CHECK(std::abs(view.cursor() - tracks.simulation.cycles / 2) < tracks.simulation.cycles / 10);
+
+  // In any cycle the map says what every slot is doing, and the sliders where the core is.
+  const std::size_t slot_of_b = number_of("B_ldm");
+  std::set<std::string> seen;
+  for (int tenth = 1; tenth < 60; ++tenth) {
+    const std::int64_t cycle = tracks.simulation.cycles / 2 + tenth * 571;
+    view.setCursorCycle(cycle);
+    const QStringList shown = texts();
+    const auto state = tracks.groups[0].slots[slot_of_b].at(cycle);
+    const std::string word(state ? name_of(state->state) : "idle");
+    seen.insert(word);
+    CHECK(shown.contains(qt("cycle " + grouped_digits(cycle))));
+    CHECK(shown.contains(qt(word)));
+    const CorePlace& place = window.selection().timeCursor()->place;
+    for (const auto& [statement, trip] : place.trips) CHECK(ldm.sliders().position().trips.at(statement) == trip);
+    const auto text = pane.statistics().text();
+    CHECK(text.contains(QStringLiteral("ko = %1").arg(ldm.sliders().loop("ko")->value())));
+  }
+  CHECK(seen.size() >= 2);
+
+  // Keys, and a drag of the line.
+  window.raisePane("timeline");
+  view.setFocus();
+  const std::int64_t before = view.cursor();
+  QTest::keyClick(&view, Qt::Key_Period);
+  CHECK(view.cursor() > before);
+  QTest::keyClick(&view, Qt::Key_Comma);
+  CHECK(view.cursor() == before);
+  QTest::keyClick(&view, Qt::Key_Greater);
+  const std::int64_t change = view.cursor();
+  CHECK(change > before);
+  const auto states = [&](std::int64_t cycle) {
+    std::string all;
+    const CoreTracks& group = tracks.groups[0];
+    if (const auto core = group.core.at(cycle)) all += name_of(core->state);
+    for (const TimelineTrack& slot : group.slots) {
+      const auto now = slot.at(cycle);
+      all += now ? std::string(name_of(now->state)) : "idle";
+    }
+    return all;
+  };
+  CHECK(states(change - 1) != states(change));
+  QTest::keyClick(&view, Qt::Key_Less);
+  CHECK(view.cursor() < change);
+  view.setCursorCycle(tracks.simulation.cycles / 2);
+  const QPoint line(static_cast<int>(std::lround((view.axisLeft() + view.axisRight()) / 2)), middle.y());
+  QTest::mousePress(port, Qt::LeftButton, {}, line);
+  QTest::mouseMove(port, line + QPoint(60, 0));
+  QTest::mouseRelease(port, Qt::LeftButton, {}, line + QPoint(60, 0));
+  CHECK(view.cursor() > tracks.simulation.cycles / 2);
+  CHECK(view.from() == 0);  // nothing was panned
+
+  QTest::keyClick(&view, Qt::Key_Escape);
+  CHECK(view.cursor() == -1);
+  CHECK_FALSE(window.selection().timeCursor());
+  for (const QString& text : texts()) CHECK_FALSE(text.startsWith(QStringLiteral("cycle ")));
 }
 
 TEST_CASE("the newest group is the one whose timeline comes", "[inspector]") {

@@ -32,6 +32,10 @@ Target sunway() {
   return *target;
 }
 
+RequestSequences requests_of(const Plan& plan, const Target& target) {
+  return request_sequences(plan.nest, ExecutionCosts(plan.nest, target), Sharing::equal);
+}
+
 /// The convolution with what a template takes along with it, if any.
 CanonicalStages convolution(std::int64_t channels, std::int64_t size) {
   Net net("one");
@@ -101,6 +105,8 @@ TEST_CASE("a fifth of the groups is held out, with all of their samples") {
   const CostPredictor predictor = train_predictor(samples, 3);
   CHECK(predictor.held_out.groups == 8);
   CHECK(predictor.held_out.samples == 80);
+  CHECK(predictor.never_asked.samples == 80);
+  CHECK(predictor.never_asked.predicted == 80);
   CHECK(predictor.held_out_chosen.samples == 8);
   CHECK(predictor.trained_with.groups == 32);
   CHECK(predictor.trained_with.samples == 320);
@@ -123,11 +129,37 @@ TEST_CASE("what is held out is not learned from") {
     const CostPredictor after = train_predictor(other, 3);
     if (after.trained_with == before.trained_with) {
       CHECK(after.ratio == before.ratio);
-      CHECK(after.held_out.largest > 0.5);
+      CHECK(after.doubt == before.doubt);
+      CHECK(after.doubted_from == before.doubted_from);
+      CHECK(after.never_asked.largest > 0.5);
     } else {
       CHECK_FALSE(after.ratio == before.ratio);
     }
   }
+}
+
+TEST_CASE("a predictor doubts what it cannot know, and is right where it does not") {
+  // Where the third feature is large the ratio follows nothing.
+  std::mt19937_64 random(5);
+  std::vector<CostSample> samples = invented_samples(80);
+  const auto knows = [](const CostSample& sample) { return sample.features.values[5] < 0.5; };
+  for (CostSample& sample : samples) {
+    sample.features.values[5] = static_cast<double>(random() % 400) / 1000 + (random() % 2 == 0 ? 0.6 : 0.0);
+    if (!knows(sample)) sample.simulated_cycles += static_cast<std::int64_t>(random() % 200'000) - 100'000;
+  }
+  const CostPredictor predictor = train_predictor(samples, 3);
+  std::int64_t trusted = 0;
+  for (const CostSample& sample : samples) {
+    if (is_doubtful(predictor, sample.features)) continue;
+    CHECK(knows(sample));
+    ++trusted;
+  }
+  CHECK(trusted > 50);  // of some 400: trust ends at the first disappointment
+  CHECK(predictor.held_out.predicted > 5);
+  CHECK(predictor.held_out.predicted < 100);
+  CHECK(predictor.held_out.largest < error_limit);
+  CHECK(predictor.never_asked.predicted == 160);
+  CHECK(predictor.never_asked.largest > error_limit);
 }
 
 TEST_CASE("samples of a group are plans with their simulated time, the planner's own first") {
@@ -140,7 +172,7 @@ TEST_CASE("samples of a group are plans with their simulated time, the planner's
   const auto& plan = std::get<Plan>(planned);
   CHECK(samples.front().is_chosen);
   CHECK(samples.front().simulated_cycles == std::get<Simulation>(simulate(plan.nest, target)).cycles);
-  CHECK(samples.front().features.values == features_of(plan, target).values);
+  CHECK(samples.front().features.values == features_of(plan, target, requests_of(plan, target)).values);
   CHECK(samples.front().features.closed_cycles + samples.front().features.launch_cycles == plan.time.cycles);
   std::set<std::int64_t> times;
   for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -165,11 +197,14 @@ TEST_CASE("a learned evaluator says its base's cycles times what it has learned"
     const Evaluator evaluator{EvaluatedBy::learned, std::make_shared<const CostPredictor>(predictor), "xxh64:0"};
     return std::get<std::int64_t>(evaluated_cycles(plan, target, evaluator));
   };
-  const PlanFeatures features = features_of(plan, target);
+  const PlanFeatures features = features_of(plan, target, requests_of(plan, target));
   CHECK(features.base_cycles >= features.closed_cycles);
   CHECK(said() == features.launch_cycles + features.base_cycles);
   predictor.ratio.start = std::log(1.5);
   CHECK(said() == features.launch_cycles + std::llround(1.5 * static_cast<double>(features.base_cycles)));
+  // What it doubts is simulated.
+  predictor.doubt.start = predictor.doubted_from = -1;
+  CHECK(said() == std::get<Simulation>(simulate(plan.nest, target)).cycles);
 }
 
 TEST_CASE("docs/simulation.md has a row for each feature") {

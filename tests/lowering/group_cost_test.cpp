@@ -66,11 +66,11 @@ class CountingSearch : public Planner {
     ++searches;
     return find_planner("searched")->complete(subject, stages, fixed, target, trace);
   }
-  [[nodiscard]] std::optional<Schedule> choose(const std::string& subject, const StageList& stages,
-                                               const Target& target, TraceSink trace, std::int64_t to_beat,
-                                               const std::stop_token& over) const override {
+  [[nodiscard]] Chosen choose(const std::string& subject, const StageList& stages, const Schedule& fixed,
+                              const Target& target, TraceSink trace, std::int64_t to_beat,
+                              const std::stop_token& over) const override {
     ++searches;
-    return find_planner("searched")->choose(subject, stages, target, trace, to_beat, over);
+    return find_planner("searched")->choose(subject, stages, fixed, target, trace, to_beat, over);
   }
   [[nodiscard]] Scheduled complete_chosen(const std::string& subject, const StageList& stages, const Schedule& chosen,
                                           const Target& target, TraceSink trace) const override {
@@ -216,7 +216,7 @@ TEST_CASE("equal groups are searched once in a compilation, and each is planned 
     // Of a group that a person fixes something of nothing is known.
     REQUIRE(plan_program(
         fused,
-        {{program->steps[1].group.name,
+        {{program->steps[StepId(1)].group.name,
           Schedule{.parallel = {}, .buffer = {{"yy", 2}}, .order = {}, .dma = {}, .slots = {}, .sharing = {}}}},
         planner, target, {}, diagnostics, {}, {}, threads, &choices));
     CHECK(planner.searches == 6 + 1 + searched_anew + 1);

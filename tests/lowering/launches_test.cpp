@@ -79,7 +79,7 @@ TEST_CASE("a kernel behind a barrier takes that instead of a spawn, and nothing 
   REQUIRE(together);
   CHECK(launches_of(*apart) == Launches{spawn, spawn, spawn});
   const std::int64_t less = 29001 - 130;  // 20 us at 1.45 GHz, rounded up, and cores.barrier_cycles
-  for (std::size_t s = 1; s < 3; ++s) {
+  for (const StepId s : {StepId(1), StepId(2)}) {
     CHECK(apart->steps[s].plan()->time.cycles - together->steps[s].plan()->time.cycles == less);
     CHECK(to_text(apart->steps[s].plan()->nest.stages) == to_text(together->steps[s].plan()->nest.stages));
   }
@@ -90,7 +90,8 @@ TEST_CASE("a kernel behind a barrier takes that instead of a spawn, and nothing 
   // What is lost to launches is beyond one spawn, which the limit has too.
   CHECK(totals_of(*apart).distance.of(LostTo::launch) == 2 * 29001);
   CHECK(totals_of(*together).distance.of(LostTo::launch) == 2 * 130);
-  CHECK(formula_text(together->steps[1].plan()->time.terms.front().cost) == "a barrier of all cores: 130 cycles");
+  CHECK(formula_text(together->steps[StepId(1)].plan()->time.terms.front().cost) ==
+        "a barrier of all cores: 130 cycles");
 }
 
 TEST_CASE("kernels run in one spawn until the next one that is spawned") {
@@ -100,10 +101,11 @@ TEST_CASE("kernels run in one spawn until the next one that is spawned") {
     REQUIRE(program);
     return spawns_of(program->steps);
   };
-  using Spawns = std::vector<std::vector<std::size_t>>;
-  CHECK(spawns({}) == Spawns{{0, 1, 2}});
-  CHECK(spawns({{"b", by(spawn)}}) == Spawns{{0}, {1, 2}});
-  CHECK(spawns({{"c", by(spawn)}}) == Spawns{{0, 1}, {2}});
+  using Spawns = std::vector<std::vector<StepId>>;
+  const StepId first(0), second(1), third(2);
+  CHECK(spawns({}) == Spawns{{first, second, third}});
+  CHECK(spawns({{"b", by(spawn)}}) == Spawns{{first}, {second, third}});
+  CHECK(spawns({{"c", by(spawn)}}) == Spawns{{first, second}, {third}});
 }
 
 TEST_CASE("the first kernel of a program cannot begin behind a barrier") {
@@ -119,10 +121,10 @@ TEST_CASE("how a kernel begins is part of its nest's text") {
   Diagnostics diagnostics;
   const auto program = planned("searched", {}, machine(), diagnostics);
   REQUIRE(program);
-  const LoopNest& nest = program->steps[2].plan()->nest;
+  const LoopNest& nest = program->steps[StepId(2)].plan()->nest;
   const std::string text = to_text(nest);
   CHECK(text.find("\n  launch barrier\n") != std::string::npos);
-  CHECK(to_text(program->steps[0].plan()->nest).find("launch") == std::string::npos);
+  CHECK(to_text(program->steps[StepId(0)].plan()->nest).find("launch") == std::string::npos);
   const auto read = parse_loop_nest(text, diagnostics);
   REQUIRE(read);
   CHECK(read->launch == barrier);

@@ -93,7 +93,7 @@ class Network {
 
   GraphBuilder builder_;
   std::vector<FusedOperator> groups_;
-  std::vector<ProgramStep> steps_;
+  IdVector<StepId, ProgramStep> steps_;
   FusedGraph fused_;
 };
 
@@ -190,10 +190,10 @@ TEST_CASE("constants of the stages themselves go to the parameters, equal ones o
   const MemoryMap map = std::move(network).plan();
   check_map(map);
   REQUIRE(map.stage_constants.size() == 3);
-  CHECK(map.find_stage_constant(0, StageTensorId(2))->offset == 256);
-  CHECK(map.find_stage_constant(1, StageTensorId(1))->offset == 384);
-  CHECK(map.find_stage_constant(1, StageTensorId(2))->offset == 256);
-  CHECK(map.find_stage_constant(1, StageTensorId(0)) == nullptr);
+  CHECK(map.find_stage_constant(StepId(0), StageTensorId(2))->offset == 256);
+  CHECK(map.find_stage_constant(StepId(1), StageTensorId(1))->offset == 384);
+  CHECK(map.find_stage_constant(StepId(1), StageTensorId(2))->offset == 256);
+  CHECK(map.find_stage_constant(StepId(1), StageTensorId(0)) == nullptr);
   CHECK(map.parameter_bytes == 512);
 }
 

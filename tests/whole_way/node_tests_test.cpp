@@ -34,8 +34,8 @@ std::string run_emulated(const NodeTestCase& test, EmittedProgram& emitted) {
   const auto result = emulate(compilation->program, compilation->emitted, test.inputs, options, {}, diagnostics);
   if (!result) return "does not run: " + format_diagnostics(diagnostics);
   for (const CountError& error : compare_counts(compilation->program, *result)) {
-    return fmt::format("{} of {} statement {}: predicted {}, emulated {}", error.what, error.name, error.statement,
-                       error.predicted, error.emulated);
+    return fmt::format("{} of {} statement {}: predicted {}, emulated {}", error.what, error.name,
+                       error.statement.value_or(-1), error.predicted, error.emulated);
   }
   for (std::size_t o = 0; o < test.expected.size(); ++o) {
     if (std::string text = difference(test.expected[o], result->outputs.at(o)); !text.empty()) {

@@ -184,7 +184,7 @@ TEST_CASE("machines of 1, 16, 64 and 256 cores run within their bounds") {
   INFO(format_diagnostics(diagnostics));
   REQUIRE(compilation);
   CHECK(complaints_of_vendor_headers({&compilation->emitted}) == "");
-  const std::int64_t used = compilation->program.steps.at(0).plan()->nest.cores_used();
+  const std::int64_t used = compilation->program.steps.at(StepId(0)).plan()->nest.cores_used();
   CHECK(used == std::min(cores, 128));
   std::string sources;
   for (const EmittedFile& file : compilation->emitted.files) sources += file.text;

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// A cycle of a fused operator's launch that somebody looks at, on one of its cores.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "lowering/simulate/core_place.h"
+#include "lowering/simulate/timeline_tracks.h"
+
+namespace stowage::inspector {
+
+struct TimeCursor {
+  int step = -1;  ///< index into Program::steps
+  int core = 0;
+  std::int64_t cycle = 0;
+  CorePlace place;  ///< of the core
+  std::shared_ptr<const TimelineTracks> tracks;
+};
+
+}  // namespace stowage::inspector
