@@ -22,7 +22,7 @@ enum class TraceOutcome : std::uint8_t { step, accepted, refused };
 /// A record of a trace that an earlier version of the tool wrote: text, of which nothing can be read but text.
 struct TextRecord {
   std::string algorithm;
-  std::string place;
+  std::string rule;
   TraceOutcome outcome = TraceOutcome::step;
   std::string message;
   std::vector<std::pair<std::string, std::string>> values;
@@ -51,7 +51,7 @@ struct TraceRecord {
 /// What every record has, as text.
 struct TraceHeading {
   std::string algorithm;  ///< "fusion", "intrinsic", "placement", "branches", "exact", "parallel", "search", "alg1" …
-  std::string place;      ///< line of the published algorithm or name of the rule
+  std::string rule;       ///< line of the published algorithm or name of the rule
   TraceOutcome outcome = TraceOutcome::step;
 };
 TraceHeading heading_of(const TraceEvent& what);

@@ -13,7 +13,7 @@ constexpr TraceOutcome refused = TraceOutcome::refused;
 
 // --- fusion ----------------------------------------------------------------------------------------------------------
 
-TraceHeading heading(const TextRecord& text) { return {text.algorithm, text.place, text.outcome}; }
+TraceHeading heading(const TextRecord& text) { return {text.algorithm, text.rule, text.outcome}; }
 
 TraceHeading heading(const OperatorFolded& folded) {
   switch (folded.what) {

@@ -204,7 +204,7 @@ std::string decisions_table(std::span<const TraceRecord* const> records, bool wi
     }
     rows += fmt::format("<tr>{}<td>{}</td><td>{}</td><td{}>{}</td><td>{}</td></tr>\n",
                         with_subjects ? fmt::format("<td>{}</td>", escaped(record.subject)) : "",
-                        escaped(algorithm_title(at.algorithm)), escaped(at.place), refused ? " class=\"refused\"" : "",
+                        escaped(algorithm_title(at.algorithm)), escaped(at.rule), refused ? " class=\"refused\"" : "",
                         outcome, message);
   }
   if (rows.empty()) return "";

@@ -11,9 +11,8 @@
 #include "driver/text/text_table.h"
 #include "fusion/strategies/fuse_candidates.h"
 #include "lowering/model/ldm_room.h"
-#include "lowering/program/management_plan.h"
-#include "lowering/program/program.h"
 #include "lowering/program/planners.h"
+#include "lowering/program/program.h"
 #include "lowering/search/limit_distance.h"
 #include "lowering/search/physical_limit.h"
 #include "lowering/time/cost_table.h"
@@ -380,7 +379,7 @@ std::string decisions_text(const Trace& trace, const std::string& subject) {
     const std::string_view outcome = at.outcome == TraceOutcome::accepted  ? "accepted: "
                                      : at.outcome == TraceOutcome::refused ? "refused: "
                                                                            : "";
-    text += fmt::format("  {:<14} {}{}\n", at.place, outcome, sentence(record));
+    text += fmt::format("  {:<14} {}{}\n", at.rule, outcome, sentence(record));
   }
   return text;
 }

@@ -46,7 +46,7 @@ void take_words_of_today(Trace& trace, FusionRecord& fusion) {
     auto* text = std::get_if<TextRecord>(&record.what);  // all that a trace of then has
     if (text == nullptr) continue;
     take(text->algorithm);
-    take(text->place);
+    take(text->rule);
   }
   for (SearchLimit& limit : fusion.limits) take(limit.template_name);
   for (CandidateRecord& candidate : fusion.candidates) {

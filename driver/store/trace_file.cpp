@@ -36,7 +36,7 @@ std::string_view name_of(TraceOutcome outcome) {
 /// What is said besides the event is for readers of the file; it is made again, not read.
 Json row_of(const TraceRecord& record) {
   const TraceHeading heading = heading_of(record);
-  return {{"algorithm", heading.algorithm},      {"subject", record.subject},   {"place", heading.place},
+  return {{"algorithm", heading.algorithm},      {"subject", record.subject},   {"place", heading.rule},
           {"outcome", name_of(heading.outcome)}, {"message", sentence(record)}, {"event", row_of(record.what)}};
 }
 

@@ -41,7 +41,7 @@ struct Of {};
 
 constexpr auto fields_of(Of<TextRecord>) {
   using T = TextRecord;
-  return kind("text", field("algorithm", &T::algorithm), field("place", &T::place), field("outcome", &T::outcome),
+  return kind("text", field("algorithm", &T::algorithm), field("place", &T::rule), field("outcome", &T::outcome),
               field("message", &T::message), field("values", &T::values));
 }
 constexpr auto fields_of(Of<Decision>) {

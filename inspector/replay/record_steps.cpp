@@ -18,7 +18,7 @@ namespace stowage::inspector {
 
 namespace {
 
-/// Which lines of an algorithm's text are lit: mostly those of the record's place.
+/// Which lines of an algorithm's text are lit: mostly those of the rule that the record names.
 std::string mark_of(const TraceRecord& record) {
   if (const auto* tried = std::get_if<SizeTried>(&record.what)) {
     if (tried->step == SizeTried::Step::fixed) return "1:fixed";
@@ -31,7 +31,7 @@ std::string mark_of(const TraceRecord& record) {
   if (const auto* placed = std::get_if<TransferPlaced>(&record.what)) {
     if (!placed->inside) return "3:before";
   }
-  return heading_of(record).place;
+  return heading_of(record).rule;
 }
 
 class RecordFollower {
@@ -411,7 +411,7 @@ void add_text_steps(StepMaker& maker, const std::vector<TraceRecord>& records) {
       step.nest.clear();
       first = false;
     }
-    ReplayStep& step = maker.add(heading.algorithm, heading.place, heading.outcome, sentence(record));
+    ReplayStep& step = maker.add(heading.algorithm, heading.rule, heading.outcome, sentence(record));
     step.is_text = true;
     step.nest.clear();
   }

@@ -126,7 +126,7 @@ TEST_CASE("every kind of event has its heading and its sentence", "[trace]") {
   for (const TraceEvent& event : examples()) {
     kinds.insert(event.index());
     const TraceHeading heading = heading_of(event);
-    text += heading.algorithm + " [" + heading.place + "] " + std::string(name_of(heading.outcome)) + ": " +
+    text += heading.algorithm + " [" + heading.rule + "] " + std::string(name_of(heading.outcome)) + ": " +
             sentence(event, names) + "\n";
   }
   CHECK(kinds.size() == std::variant_size_v<TraceEvent>);

@@ -89,7 +89,7 @@ TEST_CASE("fixed groups are chosen by every strategy on random graphs") {
       REQUIRE_FALSE(verify(fusion.fused).has_value());
       for (const std::vector<OpId>& group : fixed) CHECK(holds_group(fusion.fused, group));
       const auto said = std::count_if(trace.records.begin(), trace.records.end(),
-                                      [](const TraceRecord& record) { return heading_of(record).place == "fixed"; });
+                                      [](const TraceRecord& record) { return heading_of(record).rule == "fixed"; });
       CHECK(said >= static_cast<std::ptrdiff_t>(fixed.size()));
     }
   }

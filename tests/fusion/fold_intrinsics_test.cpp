@@ -138,7 +138,7 @@ TEST_CASE("every reason against folding is recorded") {
   for (const TraceRecord& record : trace.records) {
     const TraceHeading at = heading_of(record);
     CHECK(at.outcome == TraceOutcome::refused);
-    refused += record.subject + " [" + at.place + "] " + sentence(record) + "\n";
+    refused += record.subject + " [" + at.rule + "] " + sentence(record) + "\n";
   }
   CHECK(refused == R"(bn1 [inner-use] not folded into read_twice: read_twice_out is an output of the network
 bn2 [inner-use] not folded into output: output_out is an output of the network

@@ -24,7 +24,7 @@ inline Folded fold(const Graph& graph) {
     const TraceHeading at = heading_of(record);
     CHECK(at.algorithm == "intrinsic");
     folded.records += std::string(at.outcome == TraceOutcome::accepted ? "+ " : "- ") + record.subject + " [" +
-                      at.place + "] " + sentence(record) + "\n";
+                      at.rule + "] " + sentence(record) + "\n";
   }
   CHECK(verify(folded.graph) == std::nullopt);
   Net random("values", 7);

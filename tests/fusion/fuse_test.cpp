@@ -26,7 +26,7 @@ std::string text_of(const Trace& trace) {
   for (const TraceRecord& record : trace.records) {
     const TraceHeading at = heading_of(record);
     const char* outcome = at.outcome == TraceOutcome::accepted ? "+" : "-";
-    text += std::string(outcome) + " " + record.subject + " [" + at.place + "] " + sentence(record) + "\n";
+    text += std::string(outcome) + " " + record.subject + " [" + at.rule + "] " + sentence(record) + "\n";
     const auto* const refused = std::get_if<CandidateRefused>(&record.what);
     for (std::size_t i = 1; refused != nullptr && i < refused->broken.size(); ++i) {
       text += "    [" + refused->broken[i].rule + "] " + refused->broken[i].reason + "\n";

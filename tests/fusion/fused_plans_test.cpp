@@ -63,7 +63,7 @@ Tally check_networks(const Target& target, unsigned first_seed, unsigned last_se
     Trace trace;
     const FusedGraph fused = find_strategy("greedy")->fuse(graph, built_in_templates(), &cost, TraceSink(&trace));
     REQUIRE(verify(fused) == std::nullopt);
-    for (const TraceRecord& record : trace.records) tally.refused += heading_of(record).place == "ldm-capacity" ? 1 : 0;
+    for (const TraceRecord& record : trace.records) tally.refused += heading_of(record).rule == "ldm-capacity" ? 1 : 0;
     for (const FusedOperator& group : fused.groups) {
       if (!group.is_view) check_group(graph, group, target, values, tally);
     }

@@ -32,7 +32,7 @@ std::string placed(const Graph& graph) {
   for (const TraceRecord& record : trace.records) {
     const TraceHeading at = heading_of(record);
     if (at.algorithm != "branches") continue;
-    text += (at.outcome == TraceOutcome::accepted ? "+ " : "- ") + record.subject + " [" + at.place + "] " +
+    text += (at.outcome == TraceOutcome::accepted ? "+ " : "- ") + record.subject + " [" + at.rule + "] " +
             sentence(record) + "\n";
   }
   return text;

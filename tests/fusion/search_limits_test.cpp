@@ -62,7 +62,7 @@ TEST_CASE("a template that fits nearly everything is cut off, and that is said")
         "groups, what else there is was not looked for");
   CHECK(fusion.record.candidates.size() <= max_groups(120) + 120);
   CHECK(std::any_of(trace.records.begin(), trace.records.end(),
-                    [](const TraceRecord& record) { return heading_of(record).place == "search-limit"; }));
+                    [](const TraceRecord& record) { return heading_of(record).rule == "search-limit"; }));
 }
 
 TEST_CASE("what is left out of too many groups is counted, the longest are") {

@@ -247,7 +247,7 @@ TEST_CASE("where a graph is too wide to be searched completely exact keeps a bea
   CHECK(choice.search->lower_bound > cycles / 2);
   for (const StrategyTotal& other : choice.compared) CHECK(cycles <= other.cycles);
   const auto said = std::count_if(trace.records.begin(), trace.records.end(),
-                                  [](const TraceRecord& record) { return heading_of(record).place == "beam"; });
+                                  [](const TraceRecord& record) { return heading_of(record).rule == "beam"; });
   CHECK(said == choice.search->beam_segments);
   FusionRecord record;
   record.search = choice.search;

@@ -32,7 +32,7 @@ std::string placed_views(const Graph& graph) {
     REQUIRE(op);
     CHECK(is_in_place(result, *op) == (at.outcome == TraceOutcome::accepted));
     text += at.outcome == TraceOutcome::accepted ? "+ " : "- ";
-    text += record.subject + " [" + at.place + "] " + sentence(record) + "\n";
+    text += record.subject + " [" + at.rule + "] " + sentence(record) + "\n";
   }
   return text;
 }

@@ -108,7 +108,7 @@ TEST_CASE("a transfer inside of more loops than there are is inside of those the
 std::vector<TraceRecord> as_text(std::vector<TraceRecord> records) {
   for (TraceRecord& record : records) {
     TraceHeading heading = heading_of(record);
-    TextRecord text{std::move(heading.algorithm), std::move(heading.place), heading.outcome, sentence(record), {}};
+    TextRecord text{std::move(heading.algorithm), std::move(heading.rule), heading.outcome, sentence(record), {}};
     record = {record.subject, std::move(text), nullptr};
   }
   return records;

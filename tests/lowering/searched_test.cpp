@@ -314,7 +314,7 @@ TEST_CASE("the search is the same every time and tells what it tried") {
   std::int64_t splits = 0;
   const auto text_of = [](const TraceRecord& record) {
     const TraceHeading at = heading_of(record);
-    return at.algorithm + " " + at.place + " " + sentence(record) + "\n";
+    return at.algorithm + " " + at.rule + " " + sentence(record) + "\n";
   };
   for (const TraceRecord& record : trace.records) {
     text += text_of(record);
