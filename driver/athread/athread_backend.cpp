@@ -187,9 +187,10 @@ Json AthreadBackend::stored(const KernelPlan& plan) const {
 
 StepWork AthreadBackend::restored(const Json& entries, const std::string& text, const Graph& graph,
                                   const FusedOperator& group, const Target& target) const {
+  const Json& schedule = entries.at("schedule");
   if (schedule.contains(management_key)) return restored_management(schedule, text, graph, group, target);
   Plan plan;
-  plan.schedule = schedule_of(entries.at("schedule"));
+  plan.schedule = schedule_of(schedule);
   plan.nest = read_nest(text, graph, group, form_of(plan.schedule), target);
   const GroupModel model = build_group_model(plan.nest.stages);
   if (const auto broken = other_memory(plan.nest, model)) {

@@ -171,7 +171,7 @@ Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fus
   if (!way.evaluator.is_closed_form()) {
     compilation.evaluated_cycles = std::accumulate(evaluated->begin(), evaluated->end(), std::int64_t{0});
   }
-  for (const std::size_t first : first_kernels(compilation.program.steps)) {
+  for (const StepId first : first_kernels(compilation.program.steps)) {
     count_first_launch(compilation.fusion, compilation.program.steps[first].group.operators.front(),
                        compilation.program.first_launch_cycles);
   }

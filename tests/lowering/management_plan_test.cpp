@@ -62,11 +62,11 @@ TEST_CASE("the management core computes the operator that no plan of the LDM hol
   const auto program = planned(machine(8192), diagnostics, {}, TraceSink(&trace));
   REQUIRE(program);
   REQUIRE(program->steps.size() == 4);
-  for (const std::size_t s : {0, 2, 3}) CHECK(program->steps[s].on_management_core() == nullptr);
-  const ManagementPlan* const plan = program->steps[1].on_management_core();
+  for (const int s : {0, 2, 3}) CHECK(program->steps[StepId(s)].on_management_core() == nullptr);
+  const ManagementPlan* const plan = program->steps[StepId(1)].on_management_core();
   REQUIRE(plan != nullptr);
-  CHECK(program->steps[1].launched() == plan);
-  CHECK(program->steps[1].plan() == nullptr);
+  CHECK(program->steps[StepId(1)].launched() == plan);
+  CHECK(program->steps[StepId(1)].plan() == nullptr);
   CHECK(plan->refused().rule == "ldm-capacity");
   CHECK(plan->text() ==
         "input before_out f32[3,1500]\n"
@@ -96,10 +96,10 @@ TEST_CASE("a spawn ends where the management core works") {
   Diagnostics diagnostics;
   const auto program = planned(machine(8192), diagnostics);
   REQUIRE(program);
-  CHECK(first_kernels(program->steps) == std::vector<std::size_t>{0, 2});
-  CHECK(program->steps[2].plan()->nest.launch == LaunchedBy::spawn);
-  CHECK(program->steps[3].plan()->nest.launch == LaunchedBy::barrier);
-  CHECK(spawns_of(program->steps) == std::vector<std::vector<std::size_t>>{{0}, {2, 3}});
+  CHECK(first_kernels(program->steps) == std::vector{StepId(0), StepId(2)});
+  CHECK(program->steps[StepId(2)].plan()->nest.launch == LaunchedBy::spawn);
+  CHECK(program->steps[StepId(3)].plan()->nest.launch == LaunchedBy::barrier);
+  CHECK(spawns_of(program->steps) == std::vector<std::vector<StepId>>{{StepId(0)}, {StepId(2), StepId(3)}});
 
   Schedule behind;
   behind.launch = LaunchedBy::barrier;
@@ -133,7 +133,7 @@ TEST_CASE("fusion pays for it what the step takes, and never fuses with it") {
   Diagnostics diagnostics;
   const auto program = planned(target, diagnostics);
   REQUIRE(program);
-  CHECK(alone.cycles == program->steps[1].on_management_core()->cycles());
+  CHECK(alone.cycles == program->steps[StepId(1)].on_management_core()->cycles());
   FusedOperator both = fused.groups[1];
   both.operators.push_back(fused.groups[2].operators.front());
   both.roles.emplace_back("epilogue");
