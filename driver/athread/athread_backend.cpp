@@ -89,7 +89,7 @@ Json to_json(const ManagementPlan& plan) {
   json["dma"] = Json::array();
   json["cycles"] = plan.cycles();
   json["time"] = Json::array();
-  for (const ManagementTerm& term : plan.terms()) {
+  for (const PlanTerm& term : plan.terms()) {
     json["time"].push_back(
         {{"term", term.name}, {"cycles", term.cycles}, {"formula", term.formula}, {"source", term.source}});
   }

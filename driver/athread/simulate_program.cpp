@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/athread/simulate_program.h"
 
-#include <algorithm>
+#include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -9,7 +10,6 @@
 #include "driver/athread/athread_backend.h"
 #include "driver/athread/nest_timeline.h"
 #include "lowering/evaluate/time_terms.h"
-#include "lowering/program/management_plan.h"
 
 namespace stowage {
 namespace {
@@ -55,8 +55,8 @@ SimulatedStep simulated_step(const Plan& plan, const Target& target, const Simul
 
 namespace {
 
-/// The closed form says all of a step without cores.
-SimulatedStep simulated_step(const ManagementPlan& plan, const Target& target) {
+/// Of a kind that simulates no events: the closed form says all.
+SimulatedStep step_without_cores(const KernelPlan& plan, const Target& target) {
   SimulatedStep step;
   step.cycles = plan.cycles();
   step.parts = parts_of({}, 0);
@@ -66,28 +66,33 @@ SimulatedStep simulated_step(const ManagementPlan& plan, const Target& target) {
   return step;
 }
 
-constexpr const char* management_core = "management core";
+/// Of a step that something else does than kernels do.
+bool is_done_by_others(const ProgramStep& step) { return step.launched() != nullptr && !step.kind().is_kernel; }
 
-/// Where it works in one step, it is an engine of all of them, which is idle in the others.
-void add_management_core(const Program& program, IdVector<StepId, SimulatedStep>& steps) {
-  const auto managed = [](const ProgramStep& step) { return step.on_management_core() != nullptr; };
-  if (std::none_of(program.steps.begin(), program.steps.end(), managed)) return;
+/// Whoever works in one step is an engine of all of them, which is idle in the others.
+void add_others(const Program& program, IdVector<StepId, SimulatedStep>& steps) {
+  std::set<std::string_view> others;
+  for (const ProgramStep& step : program.steps) {
+    if (is_done_by_others(step)) others.insert(step.kind().by);
+  }
   for (const StepId s : steps.ids()) {
     if (program.steps[s].launched() == nullptr) continue;
-    const std::int64_t busy = managed(program.steps[s]) ? steps[s].cycles : 0;
-    steps[s].parts.push_back({management_core, busy});
-    steps[s].terms.push_back({management_core, busy, busy});
-    steps[s].engines.push_back({management_core, busy, steps[s].cycles});
+    for (const std::string_view by : others) {
+      const std::int64_t busy = program.steps[s].kind().by == by ? steps[s].cycles : 0;
+      steps[s].parts.push_back({std::string(by), busy});
+      steps[s].terms.push_back({std::string(by), busy, busy});
+      steps[s].engines.push_back({std::string(by), busy, steps[s].cycles});
+    }
   }
 }
 
 /// Its terms one behind the other, as if nothing overlapped, on a track of its own.
-StepTimeline step_timeline(const ManagementPlan& plan) {
+StepTimeline timeline_without_cores(const KernelPlan& plan, std::string_view by) {
   StepTimeline timeline;
   timeline.cycles = plan.cycles();
-  timeline.tracks.push_back({management_core, management_core, 0});
+  timeline.tracks.push_back({std::string(by), std::string(by), 0});
   std::int64_t from = 0;
-  for (const ManagementTerm& term : plan.terms()) {
+  for (const PlanTerm& term : plan.terms()) {
     if (term.cycles == 0) continue;
     timeline.slices.push_back({0, static_cast<int>(timeline.labels.size()), from, from + term.cycles});
     timeline.labels.push_back({term.name, "compute", -1});
@@ -115,8 +120,7 @@ Result<IdVector<StepId, SimulatedStep>> AthreadBackend::simulate(const Program& 
   for (const ProgramStep& step : program.steps) {
     if (work.progress) work.progress("simulate", steps.size(), program.steps.size());
     const Plan* const plan = step.plan();
-    const ManagementPlan* const managed = step.on_management_core();
-    steps.push_back(managed != nullptr ? simulated_step(*managed, program.target) : SimulatedStep{});
+    steps.push_back(is_done_by_others(step) ? step_without_cores(*step.launched(), program.target) : SimulatedStep{});
     if (plan == nullptr) continue;
     const Simulated simulated = stowage::simulate(plan->nest, program.target, options, work.stop);
     if (work.stop.stop_requested()) return Failed{};
@@ -128,7 +132,7 @@ Result<IdVector<StepId, SimulatedStep>> AthreadBackend::simulate(const Program& 
     }
   }
   if (refused) return Failed{};
-  add_management_core(program, steps);
+  add_others(program, steps);
   return steps;
 }
 
@@ -138,7 +142,7 @@ Result<IdVector<StepId, std::int64_t>> AthreadBackend::evaluate(const Program& p
   parallel_for(evaluated.size(), threads, work.stop, [&](std::size_t number) {
     const StepId i(number);
     const Plan* const plan = program.steps[i].plan();
-    if (const ManagementPlan* managed = program.steps[i].on_management_core()) evaluated[i] = managed->cycles();
+    if (is_done_by_others(program.steps[i])) evaluated[i] = program.steps[i].launched()->cycles();
     if (plan != nullptr) evaluated[i] = evaluated_cycles(*plan, program.target, evaluator, work.stop);
   });
   if (work.stop.stop_requested()) return Failed{};
@@ -152,8 +156,9 @@ Result<IdVector<StepId, std::int64_t>> AthreadBackend::evaluate(const Program& p
 
 Result<StepTimeline> AthreadBackend::timeline(const Program& program, StepId step, DmaOrder order,
                                               const WorkContext& work) const {
-  if (const ManagementPlan* managed = program.steps.at(step).on_management_core()) return step_timeline(*managed);
-  const Plan* const plan = program.steps.at(step).plan();
+  const ProgramStep& shown = program.steps.at(step);
+  if (is_done_by_others(shown)) return timeline_without_cores(*shown.launched(), shown.kind().by);
+  const Plan* const plan = shown.plan();
   if (plan == nullptr) return StepTimeline{};
   Timeline timeline;
   SimulationOptions options;

@@ -23,7 +23,7 @@ void add(PlanNumbers& sum, const ProgramStep& step, const Target& target) {
   ++sum.groups;
   const KernelPlan* const launched = step.launched();
   if (launched == nullptr) return;
-  if (step.on_management_core() == nullptr) ++sum.kernels;
+  if (step.kind().is_kernel) ++sum.kernels;
   const DmaTotals dma = launched->traffic();
   sum.transfers += dma.transfers;
   sum.operations += dma.operations;

@@ -231,11 +231,13 @@ std::string group_section(const PageScope& scope, StepId number, std::int64_t al
     html += fmt::format("<span>{}</span><span>{:.1f} % of time</span>{}", seconds_text(step.plan()->time.seconds),
                         share, time_bar(shares, shares.sum(), "bar"));
   } else {
-    html += "<span>no kernel</span><span></span><span></span>";
+    html += fmt::format("<span>{}</span><span>{}</span><span></span>",
+                        step.kind().by.empty() ? "no kernel" : step.kind().by,
+                        step.launched() == nullptr ? "" : grouped_digits(step.launched()->cycles()) + " cycles");
   }
   html += "</summary>\n" + members(graph, group);
   html +=
-      step.plan() != nullptr ? plan_parts(scope, number) : "<p>A view: other shape, same memory, nothing to do.</p>\n";
+      step.plan() != nullptr ? plan_parts(scope, number) : fmt::format("<p>{}</p>\n", escaped(without_nest_text(step)));
   const std::vector<const TraceRecord*>& records = scope.records_about(group.name);
   if (const std::string table = decisions_table(records, false, is_about_fusion); !table.empty()) {
     html += "<h3>Why these operators</h3>\n" + table;

@@ -66,8 +66,8 @@ std::string cut_part(const PageScope& scope) {
 /// a page to mail.
 std::string spent_cell(const PageScope& scope, StepId step, std::int64_t maximum) {
   const Plan* const plan = scope.program().steps[step].plan();
-  if (scope.program().steps[step].on_management_core() != nullptr) return "<td>the management core</td>";
-  if (plan == nullptr) return "<td>no kernel: a view</td>";
+  const StepKind& kind = scope.program().steps[step].kind();
+  if (plan == nullptr) return fmt::format("<td>{}</td>", kind.by.empty() ? "no kernel: a view" : kind.by);
   if (!scope.has(step)) return "<td></td>";
   TimeShares shares;
   shares.add(plan->time);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/report/report.h"
 
+#include <cctype>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -131,26 +133,26 @@ std::string time_table(const Plan& plan, const Target& target) {
   return table.text();
 }
 
-/// Of a family whose plans only it knows.
-/// What nobody planned: why, and where the time goes.
-std::string managed_text(const ManagementPlan& plan) {
-  std::string text = fmt::format(
-      "- The management core computes it, loop by loop on main memory: no plan of the LDM holds it ({}).\n\n",
-      plan.refused().reason);
+/// Of plans without loop nest: what each of them knows, whatever kind of step they are of.
+std::string own_plan_text(const ProgramStep& step, const Target& target) {
+  const KernelPlan& plan = *step.launched();
+  std::string text;
+  if (step.kind().is_kernel) {
+    const Scratchpad scratchpad = plan.scratchpad(target);
+    const DmaTotals traffic = plan.traffic();
+    text += fmt::format("- {}: {} of {} bytes.\n- Moved: {} bytes in {}.\n- Time: {} cycles.\n", scratchpad.name,
+                        grouped_digits(scratchpad.peak_bytes), grouped_digits(scratchpad.room_bytes),
+                        grouped_digits(traffic.bytes), counted(traffic.transfers, "transfer"),
+                        grouped_digits(plan.cycles()));
+  } else {
+    text += "- " + without_nest_text(step) + "\n";
+  }
+  const std::vector<PlanTerm> terms = plan.terms();
+  if (terms.empty()) return text;
   TextTable table({"time", ">cycles", "formula", "source"});
-  for (const ManagementTerm& term : plan.terms())
-    table.add({term.name, grouped_digits(term.cycles), term.formula, term.source});
+  for (const PlanTerm& term : terms) table.add({term.name, grouped_digits(term.cycles), term.formula, term.source});
   table.add({"all", grouped_digits(plan.cycles()), "", ""});
-  return text + table.text();
-}
-
-std::string own_plan_text(const KernelPlan& plan, const Target& target) {
-  const Scratchpad scratchpad = plan.scratchpad(target);
-  const DmaTotals traffic = plan.traffic();
-  return fmt::format("- {}: {} of {} bytes.\n- Moved: {} bytes in {}.\n- Time: {} cycles.\n", scratchpad.name,
-                     grouped_digits(scratchpad.peak_bytes), grouped_digits(scratchpad.room_bytes),
-                     grouped_digits(traffic.bytes), counted(traffic.transfers, "transfer"),
-                     grouped_digits(plan.cycles()));
+  return text + "\n" + table.text();
 }
 
 }  // namespace
@@ -244,6 +246,13 @@ std::string summary_text(const Compilation& compilation) {
   return sums.text() + meanings + "\n" + limits + steps.text();
 }
 
+std::string without_nest_text(const ProgramStep& step) {
+  std::string text(step.kind().without_nest);
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  const std::string reason = step.launched() == nullptr ? "" : step.launched()->reason();
+  return text + (reason.empty() ? "" : ": ") + reason + ".";
+}
+
 std::string step_text(const Program& program, StepId step) {
   const FusedOperator& group = program.steps[step].group;
   const Plan* const plan = program.steps[step].plan();
@@ -265,10 +274,9 @@ std::string step_text(const Program& program, StepId step) {
   }
   text += "\n";
   const KernelPlan* const launched = program.steps[step].launched();
-  if (launched == nullptr) return text + "A view: its elements lie where they are wanted, nothing to do.\n";
+  if (launched == nullptr) return text + without_nest_text(program.steps[step]) + "\n";
   text += fmt::format("```\n{}```\n\n", to_text(launched->stages()));
-  if (const ManagementPlan* managed = program.steps[step].on_management_core()) return text + managed_text(*managed);
-  if (plan == nullptr) return text + own_plan_text(*launched, program.target);
+  if (plan == nullptr) return text + own_plan_text(program.steps[step], program.target);
   text += fmt::format("- Split: {}.\n- Loop order, outermost first: {}.\n- Buffered elements: {}.\n\n",
                       split_text(plan->nest), order_text(plan->schedule), buffer_sizes_text(plan->schedule));
   if (const std::string together = loaded_together(plan->schedule); !together.empty()) {

@@ -16,6 +16,8 @@ std::string report_markdown(const Compilation& compilation);
 std::string summary_text(const Compilation& compilation);
 /// One fused operator: what it computes, split, loop order, LDM buffers, DMA with counts, time.
 std::string step_text(const Program& program, StepId step);
+/// What a step without loop nest is, and why: "A view: its elements lie where they are wanted, nothing to do."
+std::string without_nest_text(const ProgramStep& step);
 /// What a trace's algorithm is, in words: "algorithm 1, LDM management".
 std::string algorithm_title(const std::string& algorithm);
 /// The decisions of the trace about one fused operator, in the order in which they were taken ("" for all), each with

@@ -28,7 +28,7 @@ bool is_csv(const std::string& file) {
 /// The page tells about loop nests, which other families than Athread have not.
 bool has_page(const Compilation& compilation, const std::string& folder, Diagnostics& diagnostics) {
   for (const ProgramStep& step : compilation.program.steps) {
-    if (step.launched() == nullptr || step.plan() != nullptr || step.on_management_core() != nullptr) continue;
+    if (!step.kind().is_kernel || step.plan() != nullptr) continue;
     SourceLocation place;
     place.file = folder;
     diagnostics.error("no-page", place,

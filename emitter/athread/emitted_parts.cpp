@@ -9,6 +9,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "core/overloaded.h"
 #include "core/parallel.h"
 #include "lowering/program/launches.h"
 
@@ -44,6 +45,8 @@ class PartsFinder {
   }
 
  private:
+  using KnownKernels = std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t>;  ///< by hash
+
   void find_kernels() {
     IdVector<StepId, KernelHash> hashes(program_.steps.size());
     parallel_for(program_.steps.size(), 0, {}, [&](std::size_t i) {
@@ -51,30 +54,35 @@ class PartsFinder {
       if (program_.steps[s].plan() != nullptr)
         hashes[s] = hash_of_kernel(program_.steps[s].plan()->nest, program_.target);
     });
-    std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> known;  // hash → kernel
+    KnownKernels known;
     for (const StepId s : program_.steps.ids()) {
-      if (const ManagementPlan* plan = program_.steps[s].on_management_core()) {
-        const std::string function = functions_.take("layer_" + c_name(program_.steps[s].group.name));
-        parts_.managed.push_back(managed_layer(s, function, *plan));
-      }
-      if (program_.steps[s].plan() == nullptr) continue;
-      const LoopNest& nest = program_.steps[s].plan()->nest;
-      Layer layer;
-      layer.step = s;
-      layer.function = functions_.take("layer_" + c_name(nest.name));
-      IdentifierPool names;
-      for (const NestTensor& tensor : nest.tensors) layer.tensors.push_back(names.take_of_model(tensor.name));
-
-      const KernelHash& hash = hashes[s];
-      const auto [found, is_new] = known.emplace(std::pair(hash.text.high64, hash.text.low64), parts_.kernels.size());
-      layer.kernel = found->second;
-      if (is_new) {
-        const std::string prefix = kernel_prefix(nest.name);
-        parts_.kernels.push_back({kernels_.take(fmt::format("{}_{:08x}", prefix, hash.name >> 32)), s, {}});
-      }
-      parts_.kernels[layer.kernel].users.push_back({layer.function, layer.tensors});
-      parts_.layers.push_back(std::move(layer));
+      std::visit(Overloaded{[](const ViewStep&) {}, [&](const KernelLaunch&) { add_layer(s, hashes[s], known); },
+                            [&](const ManagementStep& managed) { add_managed(s, *managed.plan); }},
+                 program_.steps[s].work);
     }
+  }
+
+  void add_managed(StepId step, const ManagementPlan& plan) {
+    const std::string function = functions_.take("layer_" + c_name(program_.steps[step].group.name));
+    parts_.managed.push_back(managed_layer(step, function, plan));
+  }
+
+  void add_layer(StepId step, const KernelHash& hash, KnownKernels& known) {
+    const LoopNest& nest = program_.steps[step].plan()->nest;
+    Layer layer;
+    layer.step = step;
+    layer.function = functions_.take("layer_" + c_name(nest.name));
+    IdentifierPool names;
+    for (const NestTensor& tensor : nest.tensors) layer.tensors.push_back(names.take_of_model(tensor.name));
+
+    const auto [found, is_new] = known.emplace(std::pair(hash.text.high64, hash.text.low64), parts_.kernels.size());
+    layer.kernel = found->second;
+    if (is_new) {
+      const std::string prefix = kernel_prefix(nest.name);
+      parts_.kernels.push_back({kernels_.take(fmt::format("{}_{:08x}", prefix, hash.name >> 32)), step, {}});
+    }
+    parts_.kernels[layer.kernel].users.push_back({layer.function, layer.tensors});
+    parts_.layers.push_back(std::move(layer));
   }
 
   /// Layers stand in the order of spawns and of the kernels in each.

@@ -107,16 +107,16 @@ EmulationJob job_of(const Program& program, const EmittedProgram& emitted, const
   for (const StepId step : launches.step_of) {
     EmulatedLaunch launch;
     launch.name = program.steps[step].group.name;
-    if (const ManagementPlan* managed = program.steps[step].on_management_core()) {
-      for (const StageTensorId tensor : managed->memory_tensors()) {
-        const bool written = managed->stages().tensors[tensor].role == TensorRole::output;
+    if (const Plan* plan = program.steps[step].plan()) {
+      for (const NestTensor& tensor : plan->nest.tensors)
+        launch.ranges.push_back(range_of(program, step, tensor.tensor, tensor.written));
+      launch.gaps = gaps_of(plan->nest, program.target.dma.alignment);
+    } else {
+      const KernelPlan& launched = *program.steps[step].launched();
+      for (const StageTensorId tensor : launched.memory_tensors()) {
+        const bool written = launched.stages().tensors[tensor].role == TensorRole::output;
         launch.ranges.push_back(range_of(program, step, tensor, written));
       }
-    } else {
-      const LoopNest& nest = program.steps[step].plan()->nest;
-      for (const NestTensor& tensor : nest.tensors)
-        launch.ranges.push_back(range_of(program, step, tensor.tensor, tensor.written));
-      launch.gaps = gaps_of(nest, program.target.dma.alignment);
     }
     job.launches.push_back(std::move(launch));
   }

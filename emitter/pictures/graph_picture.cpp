@@ -141,11 +141,11 @@ Cost cost_of(const ProgramStep& step) {
 
 /// Lines that say what a fused operator costs.
 std::vector<std::string> cost_lines(const ProgramStep& step, std::int64_t all_cycles, const Target& target) {
-  if (step.launched() == nullptr) return {"a view: no kernel"};
+  if (step.launched() == nullptr) return {"a view: no kernel"};  // which alone has nothing that runs
   const Cost cost = cost_of(step);
   const double share = all_cycles > 0 ? 100.0 * static_cast<double>(cost.cycles) / static_cast<double>(all_cycles) : 0;
   const std::string where =
-      step.on_management_core() != nullptr ? "management core" : fmt::format("DMA {}", bytes_text(cost.bytes));
+      step.kind().is_kernel ? fmt::format("DMA {}", bytes_text(cost.bytes)) : std::string(step.kind().by);
   return {fmt::format("{} ({:.1f} %)", seconds_text(static_cast<double>(cost.cycles) / target.clock_hz), share), where};
 }
 

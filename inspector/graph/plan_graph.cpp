@@ -144,11 +144,11 @@ class Sketcher {
     node.lines = {shortened(group.name)};
     node.names = {qt(group.name)};
     node.tip = format("step {}: {} (template {})", index, group.name, group.template_name);
-    if (step.step->on_management_core() != nullptr) {
-      node.lines.push_back(QStringLiteral("management core, ") +
-                           full_time_text(step.cycles, plan_.program().target.clock_hz, wish_.units));
-    } else if (step.plan == nullptr) {
+    if (step.step->launched() == nullptr) {
       node.lines.push_back(QStringLiteral("a view: no kernel"));
+    } else if (step.plan == nullptr) {
+      node.lines.push_back(qt(step.step->kind().by) + QStringLiteral(", ") +
+                           full_time_text(step.cycles, plan_.program().target.clock_hz, wish_.units));
     } else {
       const double share = all_cycles_ > 0 ? static_cast<double>(step.cycles) / static_cast<double>(all_cycles_) : 0;
       const QString time = full_time_text(step.cycles, plan_.program().target.clock_hz, wish_.units);

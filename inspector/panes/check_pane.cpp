@@ -240,9 +240,8 @@ QString CheckPane::message() const {
   }
   if (!plan()) return tr("Nothing is open");
   if (step() == nullptr) return tr("Choose a group to have its nest checked");
-  if (step()->step->on_management_core() != nullptr)
-    return tr("%1: the management core computes it, without buffers and transfers").arg(qt(step()->step->group.name));
-  if (step()->plan == nullptr) return tr("%1 is a view: nothing is executed").arg(qt(step()->step->group.name));
+  if (step()->plan == nullptr)
+    return tr("%1 is %2").arg(qt(step()->step->group.name), qt(step()->step->kind().without_nest));
   return tr("Checking %1 …").arg(qt(step()->step->group.name));
 }
 

@@ -109,12 +109,8 @@ void LoopsPane::refresh(unsigned changes) {
                                nest.cores_used() == 1 ? tr("one core") : tr("%1 cores").arg(nest.cores_used()),
                                size_text(nest.ldm_bytes, look().units()),
                                full_time_text(step()->cycles, plan()->program().target.clock_hz, look().units())));
-    } else if (step() != nullptr && step()->step->on_management_core() != nullptr) {
-      title_->setText(tr("%1 · the management core · %2")
-                          .arg(qt(step()->step->group.name),
-                               full_time_text(step()->cycles, plan()->program().target.clock_hz, look().units())));
     } else if (step() != nullptr) {
-      title_->setText(tr("%1 is a view: other shape, same memory, nothing to do").arg(qt(step()->step->group.name)));
+      title_->setText(tr("%1 is %2").arg(qt(step()->step->group.name), qt(step()->step->kind().without_nest)));
     } else {
       title_->setText(plan() ? tr("Choose a group to see its loop nest") : tr("Nothing is open"));
     }

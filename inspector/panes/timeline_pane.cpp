@@ -166,9 +166,7 @@ Drawing TimelinePane::message(QSizeF room) const {
   } else if (step() == nullptr) {
     text = tr("Simulating the network …");
   } else if (step()->plan == nullptr) {
-    text = step()->step->on_management_core() != nullptr
-               ? tr("%1: the management core computes it, while the cores wait").arg(qt(step()->step->group.name))
-               : tr("%1 is a view: it takes no time").arg(qt(step()->step->group.name));
+    text = tr("%1 is %2").arg(qt(step()->step->group.name), qt(step()->step->kind().without_nest));
   } else if (!shown_.refusal.isEmpty()) {
     text = tr("%1 cannot be simulated: %2").arg(qt(step()->step->group.name), shown_.refusal);
   } else {

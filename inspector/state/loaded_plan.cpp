@@ -9,7 +9,6 @@
 #include "core/check.h"
 #include "core/parallel.h"
 #include "driver/report/nest_rows.h"
-#include "lowering/program/management_plan.h"
 
 namespace stowage::inspector {
 
@@ -19,16 +18,14 @@ StepFacts facts_of(const Program& program, const EmittedProgram& emitted, StepId
   StepFacts facts;
   facts.step = &program.steps[index];
   facts.plan = facts.step->plan();
-  if (const ManagementPlan* managed = facts.step->on_management_core()) {
-    facts.flops = flops(managed->stages());
-    facts.cycles = managed->cycles();
+  if (const KernelPlan* launched = facts.step->launched()) {
+    facts.flops = flops(launched->stages());
+    facts.cycles = launched->cycles();
+    facts.dma = launched->traffic();
   }
   if (facts.plan == nullptr) return facts;
   const Plan& plan = *facts.plan;
   facts.text = to_spanned_text(plan.nest);
-  facts.dma = dma_totals(plan.counts);
-  facts.flops = flops(plan.nest.stages);
-  facts.cycles = plan.time.cycles;
   for (const StatementPosition& position : nest_outline(plan.nest)) {
     static_cast<StatementPosition&>(facts.statements.emplace_back()) = position;
   }

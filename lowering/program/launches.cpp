@@ -35,7 +35,8 @@ std::vector<StepId> first_kernels(const IdVector<StepId, ProgramStep>& steps) {
   bool begins = true;
   for (const StepId s : steps.ids()) {
     if (begins && steps[s].plan() != nullptr) first.push_back(s);
-    begins = (begins && steps[s].plan() == nullptr) || steps[s].on_management_core() != nullptr;
+    const bool others_work = steps[s].launched() != nullptr && !steps[s].kind().is_kernel;
+    begins = (begins && steps[s].plan() == nullptr) || others_work;
   }
   return first;
 }

@@ -178,9 +178,11 @@ std::vector<StageTensorId> ManagementPlan::memory_tensors() const {
 
 std::int64_t ManagementPlan::cycles() const {
   std::int64_t sum = 0;
-  for (const ManagementTerm& term : terms_) sum += term.cycles;
+  for (const PlanTerm& term : terms_) sum += term.cycles;
   return sum;
 }
+
+std::string ManagementPlan::reason() const { return fmt::format("no plan of the LDM holds it ({})", refused_.reason); }
 
 std::int64_t ManagementPlan::intermediate_bytes() const {
   std::int64_t bytes = 0;

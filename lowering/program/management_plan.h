@@ -16,14 +16,6 @@
 
 namespace stowage {
 
-/// A part of the time, in cycles of the computing cores' clock.
-struct ManagementTerm {
-  std::string name;
-  std::int64_t cycles = 0;
-  std::string formula;  ///< how it comes about, with its numbers
-  std::string source;   ///< key of the target that says its rate
-};
-
 class ManagementPlan final : public KernelPlan {
  public:
   /// Of a target that has a management core. `refused` says why no plan of the LDM holds the stages.
@@ -38,16 +30,17 @@ class ManagementPlan final : public KernelPlan {
   }
   /// The stages, which are the loops (core/stage.h).
   [[nodiscard]] std::string text() const override { return to_text(stages_); }
+  [[nodiscard]] std::string reason() const override;
+  [[nodiscard]] std::vector<PlanTerm> terms() const override { return terms_; }
 
   [[nodiscard]] const Decision& refused() const { return refused_; }
-  [[nodiscard]] const std::vector<ManagementTerm>& terms() const { return terms_; }
   /// Of what one stage leaves to the next, in main memory beside the program's tensors.
   [[nodiscard]] std::int64_t intermediate_bytes() const;
 
  private:
   StageList stages_;
   Decision refused_;
-  std::vector<ManagementTerm> terms_;
+  std::vector<PlanTerm> terms_;
 };
 
 /// Of one operator that `refused` says no plan of the LDM holds: what the management core does, or `refused` where the

@@ -99,10 +99,13 @@ void warn_of_unaligned(const ProgramStep& step, const Target& target, Diagnostic
 
 }  // namespace
 
+const StepKind& ProgramStep::kind() const {
+  return std::visit([](const auto& of_kind) -> const StepKind& { return of_kind.kind; }, work);
+}
+
 const KernelPlan* ProgramStep::launched() const {
   return std::visit(Overloaded{[](const ViewStep&) -> const KernelPlan* { return nullptr; },
-                               [](const KernelLaunch& launch) { return launch.plan.get(); },
-                               [](const ManagementStep& step) -> const KernelPlan* { return step.plan.get(); }},
+                               [](const auto& runs) -> const KernelPlan* { return runs.plan.get(); }},
                     work);
 }
 
@@ -295,7 +298,7 @@ Scratchpad scratchpad_of(const Program& program) {
   Scratchpad all{"LDM", 0, program.target.ldm.available()};
   bool first = true;
   for (const ProgramStep& step : program.steps) {
-    if (step.launched() == nullptr || step.on_management_core() != nullptr) continue;
+    if (!step.kind().is_kernel) continue;
     const Scratchpad one = step.launched()->scratchpad(program.target);
     all = {one.name, std::max(all.peak_bytes, one.peak_bytes),
            first ? one.room_bytes : std::min(all.room_bytes, one.room_bytes)};
@@ -313,24 +316,21 @@ ProgramTotals totals_of(const Program& program) {
     sum.operators += static_cast<std::int64_t>(step.group.operators.size());
     const KernelPlan* const launched = step.launched();
     if (launched == nullptr) continue;
+    sum.flops += flops(launched->stages());
+    sum.multiply_adds += multiply_adds(launched->stages());
+    sum.cycles += launched->cycles();
     if (step.on_management_core() != nullptr) {
       ++sum.management_steps;
       sum.management_cycles += launched->cycles();
-      sum.flops += flops(launched->stages());
-      sum.multiply_adds += multiply_adds(launched->stages());
-      sum.cycles += launched->cycles();
-      continue;
     }
+    if (!step.kind().is_kernel) continue;
     ++sum.kernels;
     if (step.plan() == nullptr || step.plan()->nest.launch == LaunchedBy::spawn) ++sum.spawns;
-    sum.flops += flops(launched->stages());
-    sum.multiply_adds += multiply_adds(launched->stages());
     const DmaTotals dma = launched->traffic();
     sum.dma.transfers += dma.transfers;
     sum.dma.operations += dma.operations;
     sum.dma.bytes += dma.bytes;
     sum.ldm_peak_bytes = std::max(sum.ldm_peak_bytes, launched->scratchpad(program.target).peak_bytes);
-    sum.cycles += launched->cycles();
     if (step.plan() == nullptr) continue;  // of another family
     const PhysicalLimit limit = physical_limit(launched->stages(), program.target);
     sum.least_bytes += limit.bytes;

@@ -82,7 +82,8 @@ TEST_CASE("the management core computes what no plan of the LDM holds, and every
 
   const ToolRun explained = run_stowage({"explain", "mirror", "--op", "pad", "--steps"});
   CHECK(explained.err.empty());
-  CHECK(explained.out.find("The management core computes it") != std::string::npos);
+  CHECK(explained.out.find("Computed by the management core, loop by loop on main memory: no plan of the LDM") !=
+        std::string::npos);
   CHECK(explained.out.find("management_core.bytes_per_second") != std::string::npos);
   CHECK(explained.out.find("accepted: no plan of the LDM holds it") != std::string::npos);
   const ToolRun simulated = run_stowage({"simulate", "mirror", "--trace", "trace.json", "--json"});
