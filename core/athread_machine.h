@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace stowage {
 
@@ -15,5 +16,12 @@ inline constexpr std::int64_t bytes_of_floatv4 = 16;
 /// 16 sums are half of the 32 vector registers of an SW26010's core; the operands have the others.
 inline constexpr std::int64_t register_block_vectors = 4;
 inline constexpr std::int64_t register_block_sums = 16;
+/// With one row each vector is loaded for a single sum: more than 12 such pairs fill the registers, of which addresses
+/// and the row's own value need some.
+inline constexpr std::int64_t register_block_one_row_vectors = 12;
+
+/// A barrier of all cores. Of the two halves of the mask, which name rows and columns, only this one is in use in code
+/// for the machine, so it stands for all cores of a mesh of any size.
+inline constexpr std::string_view barrier_of_all_cores = "athread_syn(ARRAY_SCOPE, 0xffff)";
 
 }  // namespace stowage

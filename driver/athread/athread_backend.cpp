@@ -192,7 +192,7 @@ StepWork AthreadBackend::restored(const Json& entries, const std::string& text, 
   Plan plan;
   plan.schedule = schedule_of(schedule);
   plan.nest = read_nest(text, graph, group, form_of(plan.schedule), target);
-  const GroupModel model = build_group_model(plan.nest.stages);
+  const GroupModel model = build_group_model(plan.nest.stages, target);
   if (const auto broken = other_memory(plan.nest, model)) {
     throw Damage(fmt::format("the loop nest of '{}': {}", group.name, *broken));
   }

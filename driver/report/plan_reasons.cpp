@@ -25,7 +25,7 @@ class Reasons {
       : plan_(plan),
         nest_(plan.nest),
         target_(target),
-        model_(build_group_model(plan.nest.stages)),
+        model_(build_group_model(plan.nest.stages, target)),
         ranges_(core_ranges(model_, plan.schedule.parallel.value_or(std::vector<ParallelSplit>{}))) {
     for (const ModelIterator& iterator : model_.iterators) {
       const auto size = plan.schedule.buffer.find(iterator.name);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/athread_machine.h"
 #include "core/check.h"
 #include "core/quoting.h"
 #include "core/storage_box.h"
@@ -308,7 +309,7 @@ class ProgramEmitter {
     out.line("#ifdef SW_EMULATION /* counts and checks each kernel by itself */");
     out.line("#define NEXT_KERNEL(kernel, para) swemu_next_kernel(SWEMU_SITE, #kernel, (para), sizeof *(para))");
     out.line("#else");
-    out.line("#define NEXT_KERNEL(kernel, para) athread_syn(ARRAY_SCOPE, 0xffff)");
+    out.line(fmt::format("#define NEXT_KERNEL(kernel, para) {}", barrier_of_all_cores));
     out.line("#endif");
     out.blank();
     std::set<std::string> declared;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/athread_machine.h"
 #include "core/check.h"
 #include "core/index.h"
 #include "emitter/athread/kernel_context.h"
@@ -359,7 +360,7 @@ void emit_barrier(KernelContext& k, Space team, int statement) {
       k.out.line(fmt::format("athread_syn(COL_SCOPE, {:#x});", of_rows(k.nest.mesh->rows)), statement);
     k.out.line(fmt::format("athread_syn(ROW_SCOPE, {:#x});", of_rows(k.nest.mesh->columns)), statement);
   } else {
-    k.out.line("athread_syn(ARRAY_SCOPE, 0xffff);", statement);
+    k.out.line(fmt::format("{};", barrier_of_all_cores), statement);
   }
 }
 

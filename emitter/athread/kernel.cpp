@@ -102,7 +102,7 @@ void emit_statement(KernelContext& k, const Stmt& stmt) {
   } else if (const auto* compute = std::get_if<Compute>(&stmt.node)) {
     emit_compute(k, stmt, *compute);
   } else {
-    k.out.line("athread_syn(ARRAY_SCOPE, 0xffff);", stmt.id);
+    k.out.line(fmt::format("{};", barrier_of_all_cores), stmt.id);
   }
 }
 
@@ -305,7 +305,7 @@ void emit_function(KernelContext& k, const std::string& name) {
       out.line(idle + "return;");
     } else {
       out.open(idle + "{");
-      for (int i = 0; i < barriers; ++i) out.line("athread_syn(ARRAY_SCOPE, 0xffff);");
+      for (int i = 0; i < barriers; ++i) out.line(fmt::format("{};", barrier_of_all_cores));
       out.line("return;");
       out.close();
     }

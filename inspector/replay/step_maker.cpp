@@ -12,7 +12,10 @@
 namespace stowage::inspector {
 
 StepMaker::StepMaker(const LoadedPlan& plan, const StepFacts& facts, Replay& replay)
-    : plan_(plan), facts_(facts), replay_(replay), model_(build_group_model(facts.plan->nest.stages)) {
+    : plan_(plan),
+      facts_(facts),
+      replay_(replay),
+      model_(build_group_model(facts.plan->nest.stages, plan.program().target)) {
   state.ranges = core_ranges(model_, {});
   const Schedule& schedule = facts.plan->schedule;
   state.residents = Residents(model_, schedule.resident,

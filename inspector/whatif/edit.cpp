@@ -49,8 +49,8 @@ void insert_loop(std::vector<std::string>& order, const GroupControls& controls,
 
 }  // namespace
 
-GroupControls group_controls(const StageList& stages, const Schedule& complete) {
-  const GroupModel model = build_group_model(stages);
+GroupControls group_controls(const StageList& stages, const Schedule& complete, const Target& target) {
+  const GroupModel model = build_group_model(stages, target);
   const std::vector<std::int64_t> ranges = core_ranges(model, complete.parallel.value_or(std::vector<ParallelSplit>()));
   GroupControls controls;
   std::vector<OuterLoop> order;

@@ -51,7 +51,7 @@ struct GroupControls {
   std::vector<LoopControl> loops;  ///< outermost first
   std::vector<PlaceControl> places;
 };
-GroupControls group_controls(const StageList& stages, const Schedule& complete);
+GroupControls group_controls(const StageList& stages, const Schedule& complete, const Target& target);
 
 /// A row of the nest as it is dragged about, in the order in which things happen: a loop, a get below the loop that it
 /// stands inside, a put behind what that loop holds.

@@ -228,7 +228,7 @@ Evaluation evaluate(const LoadedPlan& plan, int index, OpId focus, const PlanEdi
       planned = launched_by(std::get<Plan>(std::move(planned)), LaunchedBy::spawn, *target);
     if (g == shown) {
       const Plan& made = std::get<Plan>(planned);
-      evaluation.controls = group_controls(made.nest.stages, made.schedule);
+      evaluation.controls = group_controls(made.nest.stages, made.schedule, *target);
     }
     steps.push_back(step_alone(group, std::get<Plan>(std::move(planned))));
   }

@@ -22,8 +22,8 @@ namespace stowage::inspector {
 namespace {
 
 /// Whether another part of a buffer's tensor is meant in every iteration of a loop.
-bool moves_with_loop(const LoopNest& nest, BufferId buffer, const std::string& loop) {
-  const GroupModel model = build_group_model(nest.stages);
+bool moves_with_loop(const LoopNest& nest, BufferId buffer, const std::string& loop, const Target& target) {
+  const GroupModel model = build_group_model(nest.stages, target);
   bool moves = false;
   visit_statements(nest.body, [&](const Stmt& statement) {
     const auto* each = std::get_if<Loop>(&statement.node);
@@ -233,7 +233,7 @@ QStringList asked_lines(const Evaluation& asked, const Evaluation& legal, const 
       const std::ptrdiff_t depth = depth_of(now->second);
       const std::string moving = depth > 0 ? loops[static_cast<std::size_t>(depth - 1)].name : std::string();
       if (depth > depth_of(loop) && asked.refusal.rule == "schedule" &&
-          moves_with_loop(plan.nest, dma->buffer, moving)) {
+          moves_with_loop(plan.nest, dma->buffer, moving, legal.target())) {
         const auto moves = static_cast<std::size_t>(depth - 1);
         line += format(
             " There the buffer would hold what iteration {0} = 0 {1} for all {2} iterations of {0}; {0} = 1 "

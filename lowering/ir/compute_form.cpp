@@ -123,9 +123,7 @@ std::int64_t rows_of_block(std::int64_t count, std::int64_t most_lanes, std::int
 }
 
 std::int64_t most_vectors_of_group(std::int64_t rows) {
-  // With one row each vector is loaded for a single sum: of more than 12, operands and sums fill the registers.
-  constexpr std::int64_t most_of_one_row = 12;
-  return std::max(register_block_vectors, std::min(most_of_one_row, register_block_sums / rows));
+  return std::max(register_block_vectors, std::min(register_block_one_row_vectors, register_block_sums / rows));
 }
 
 std::int64_t vectors_of_group(std::int64_t count, std::int64_t rows, std::int64_t lanes_of_vector) {

@@ -31,7 +31,7 @@ IndexExpr with_single_values(const IndexExpr& e) {
 
 class ModelBuilder {
  public:
-  explicit ModelBuilder(const StageList& list) {
+  ModelBuilder(const StageList& list, std::int64_t held_row_bytes) : held_row_bytes_(held_row_bytes) {
     model_.list = &list;
     model_.root = StageId(list.stages.size() - 1);
     model_.main = model_.root;
@@ -320,8 +320,7 @@ class ModelBuilder {
         if (reads.empty()) continue;
         const StageTensor& tensor = model_.list->tensors[buffer.tensor];
         const bool contiguous = d + 1 == buffer.index.size();
-        constexpr std::int64_t small_row_bytes = 8192;
-        if (contiguous && tensor.shape[d] * byte_size(tensor.type) <= small_row_bytes) continue;
+        if (contiguous && tensor.shape[d] * byte_size(tensor.type) <= held_row_bytes_) continue;
         for (const int read : reads) {
           for (const IndexExpr& e : stage.reads[static_cast<std::size_t>(read)].index) {
             const auto pinned = iterators_in(buffer.stage, e);
@@ -393,6 +392,7 @@ class ModelBuilder {
     }
   }
 
+  const std::int64_t held_row_bytes_;  ///< a gathered row of at most so many is held whole
   GroupModel model_;
   IdVector<StageId, std::vector<std::set<int>>> axis_iterators_;  ///< by axis
   std::map<StageTensorId, BufferId> buffer_of_tensor_;
@@ -400,6 +400,11 @@ class ModelBuilder {
 
 }  // namespace
 
-GroupModel build_group_model(const StageList& list) { return ModelBuilder(list).build(); }
+GroupModel build_group_model(const StageList& list, const Target& target) {
+  // A row that is held whole for the sake of a few of its elements leaves the others most of the LDM.
+  return ModelBuilder(list, target.ldm.bytes / 8).build();
+}
+
+GroupModel model_of_no_target(const StageList& list) { return ModelBuilder(list, 0).build(); }
 
 }  // namespace stowage

@@ -194,7 +194,7 @@ std::int64_t stage_operations(const GroupModel& model, StageId stage, const std:
 
 std::vector<GroupIterator> group_iterators(const StageList& stages) {
   std::vector<GroupIterator> iterators;
-  for (const ModelIterator& iterator : build_group_model(stages).iterators) {
+  for (const ModelIterator& iterator : model_of_no_target(stages).iterators) {
     iterators.push_back({iterator.name, iterator.extent, iterator.spatial});
   }
   return iterators;

@@ -21,6 +21,7 @@
 #include "core/id_vector.h"
 #include "core/ids.h"
 #include "core/stage.h"
+#include "core/target.h"
 
 namespace stowage {
 
@@ -84,7 +85,9 @@ struct GroupModel {
   [[nodiscard]] std::vector<StageRead> readers_of(StageId stage) const;
 };
 
-GroupModel build_group_model(const StageList& list);
+GroupModel build_group_model(const StageList& list, const Target& target);
+/// For who asks for names and iterators only, which are the same of every target. Gathered rows are held by one.
+GroupModel model_of_no_target(const StageList& list);
 
 /// What is stored of an earlier stage is stored tile by tile, each element once: so the iterators that move it must lie
 /// outside of all others that have a loop, and no other may be split over cores. Ranks of iterators by how far outside

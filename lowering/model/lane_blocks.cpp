@@ -19,7 +19,8 @@ namespace stowage {
 namespace {
 
 /// Vectors of a block. Two with 8 rows are summed as fast as four with 4, and leave twice as many blocks to split over
-/// cores; three leave registers unused, and one has less to do for each element of the other operand.
+/// cores; three leave registers unused, and one has less to do for each element of the other operand. The order is that
+/// of register blocks as they are emitted (core/athread_machine.h), whatever the target.
 constexpr std::int64_t preferred_vectors[] = {2, 3, 1};
 
 /// Everything that is cut into blocks with an axis of one stage: the dimensions that it indexes, the axes of other
@@ -363,7 +364,7 @@ class LaneBlocker {
 };
 
 std::variant<StageList, std::string> block_one(StageList list, const std::string& name, std::int64_t block) {
-  const GroupModel model = build_group_model(list);
+  const GroupModel model = model_of_no_target(list);
   const auto found = model.iterator_named(name);
   if (!found) return fmt::format("there is no iterator '{}'", name);
   const ModelIterator& iterator = model.iterators[static_cast<std::size_t>(*found)];
@@ -415,7 +416,7 @@ LaneBlocks narrow_lane_blocks(const StageList& stages, const LaneBlocks& wide, c
 
 std::variant<StageList, Decision> block_lanes(StageList stages, const LaneBlocks& blocks) {
   for (const auto& [name, block] : blocks) {
-    const GroupModel model = build_group_model(stages);
+    const GroupModel model = model_of_no_target(stages);
     if (model.iterator_named(name + "_block") && model.iterator_named(name + "_lane")) continue;
     auto blocked = block_one(std::move(stages), name, block);
     if (const auto* why = std::get_if<std::string>(&blocked)) {

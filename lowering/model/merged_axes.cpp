@@ -218,7 +218,7 @@ const ModelIterator* find_iterator(const GroupModel& model, const std::string& n
 /// Merges iterator `outer` with iterator `inner`; their name is that of both.
 std::variant<StageList, std::string> merge_two(const StageList& list, const std::string& outer,
                                                const std::string& inner) {
-  const GroupModel model = build_group_model(list);
+  const GroupModel model = model_of_no_target(list);
   const ModelIterator* const first = find_iterator(model, outer);
   const ModelIterator* const second = find_iterator(model, inner);
   if (first == nullptr || second == nullptr) {
@@ -270,7 +270,7 @@ std::variant<StageList, Decision> merge_axes(StageList stages, const MergedAxes&
       return Decision::refuse("schedule", fmt::format("merged: {} cannot be one axis: {}", fmt::join(run, ", "), why));
     };
     if (run.size() < 2) return refused("two at least are merged");
-    const GroupModel model = build_group_model(stages);
+    const GroupModel model = model_of_no_target(stages);
     const auto is_there = [&](const std::string& name) { return find_iterator(model, name) != nullptr; };
     if (is_there(fmt::format("{}", fmt::join(run, "_"))) && std::none_of(run.begin(), run.end(), is_there)) continue;
     std::string name = run.front();

@@ -132,7 +132,7 @@ void leave_out_published(std::vector<TraceRecord>& records, const StageForm& for
 
 void tell_form(TraceSink sink, const std::string& subject, const StageList& stages, const StageForm& form) {
   if (!sink.listening() || form == StageForm{}) return;
-  const GroupModel model = build_group_model(stages);
+  const GroupModel model = model_of_no_target(stages);
   const GroupTrace trace = group_trace(sink, subject, model);
   for (const auto& [iterator, block] : form.lanes) {
     const auto lanes = model.iterator_named(iterator + "_lane");

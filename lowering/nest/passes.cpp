@@ -30,7 +30,7 @@ int pass_number(std::string_view name) {
 }
 
 Lowered lower(const std::string& name, const StageList& stages, const Schedule& schedule, const Target& target) {
-  return lower(name, build_group_model(stages), schedule, target);
+  return lower(name, build_group_model(stages, target), schedule, target);
 }
 
 Lowered lower(const std::string& name, const GroupModel& model, const Schedule& schedule, const Target& target) {
@@ -43,7 +43,7 @@ Lowered lower(const std::string& name, const GroupModel& model, const Schedule& 
 
 std::vector<NestAfter> lower_pass_by_pass(const std::string& name, const StageList& stages, const Schedule& schedule,
                                           const Target& target) {
-  const GroupModel model = build_group_model(stages);
+  const GroupModel model = build_group_model(stages, target);
   auto built = build_nest(name, model, schedule, target);
   check(std::holds_alternative<BuiltNest>(built), "a planned group can no longer be lowered");
   std::vector<NestAfter> steps = {{build_pass.name, to_text(std::get<BuiltNest>(built).nest)}};

@@ -74,7 +74,7 @@ Planned plan_with_alignment(const std::string& name, const StageList& stages, co
   const auto shaped = in_form(stages, form_of(fixed));
   if (const auto* refused = std::get_if<Decision>(&shaped)) return *refused;
   const StageList& list = std::get<StageList>(shaped);
-  const GroupModel model = build_group_model(list);
+  const GroupModel model = build_group_model(list, target);
   Trace records;
   const TraceSink kept = trace.listening() ? TraceSink(&records) : TraceSink();
   Planned planned = plan_scheduled(name, model, complete(list, kept), form_of(fixed), target);

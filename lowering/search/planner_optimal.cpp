@@ -27,7 +27,7 @@ Chosen OptimalPlanner::choose(const std::string& subject, const StageList& stage
                               const std::stop_token& over) const {
   const Schedule person = with_launch(fixed, *this, target);
   Chosen chosen = searched().choose(subject, stages, person, target, sink, to_beat, over);
-  const GroupModel model = build_group_model(stages);
+  const GroupModel model = build_group_model(stages, target);
   SearchStart start{std::numeric_limits<std::int64_t>::max(), to_beat, false};
   if (chosen.schedule) {
     auto begin = try_schedule(subject, model, *chosen.schedule, target, false);

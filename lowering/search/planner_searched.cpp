@@ -124,7 +124,7 @@ class PlanSearch {
         target_(target),
         to_beat_(to_beat),
         over_(std::move(over)),
-        model_(build_group_model(stages)),
+        model_(build_group_model(stages, target)),
         trace_(group_trace(trace, subject, model_)),
         bounds_(model_, target, person_.launch.value()),
         apart_(model_, target),
@@ -668,7 +668,7 @@ Scheduled SearchedPlanner::complete(const std::string& subject, const StageList&
   const auto chosen = PlanSearch(subject, stages, with_launch(fixed, *this, target), target, trace).run();
   if (chosen) return complete_chosen(subject, stages, *chosen, target, trace);
   // What no split can hold, the published one cannot: its refusal says what is missing.
-  const GroupModel model = build_group_model(stages);
+  const GroupModel model = build_group_model(stages, target);
   return refusing_idle_slots(model, run_algorithms(subject, model, fixed, target, trace));
 }
 
@@ -681,7 +681,7 @@ Chosen SearchedPlanner::choose(const std::string& subject, const StageList& stag
 
 Scheduled SearchedPlanner::complete_chosen(const std::string& subject, const StageList& stages, const Schedule& chosen,
                                            const Target& target, TraceSink trace) const {
-  return run_algorithms(subject, build_group_model(stages), chosen, target, trace, SplitBy::search);
+  return run_algorithms(subject, build_group_model(stages, target), chosen, target, trace, SplitBy::search);
 }
 
 }  // namespace stowage

@@ -17,7 +17,8 @@ class GridSearch {
     parts_.assign(extents_.size(), 1);
     best_ = parts_;
     // fuse: dimensions are combined from the highest downwards until they are large enough for the cores to be
-    // balanced; lower ones, which would shorten the blocks that DMA moves, stay whole.
+    // balanced; lower ones, which would shorten the blocks that DMA moves, stay whole. The 4 is the algorithm's, for
+    // any machine: of n elements for each core the busiest has at most one more, here a quarter.
     constexpr std::int64_t elements_per_core = 4;
     for (std::int64_t size = 1; fused_ < extents_.size() && size < elements_per_core * cores; ++fused_)
       size *= extents_[fused_];

@@ -258,7 +258,7 @@ std::optional<Decision> check_places_of_residents(const GroupModel& model, const
 
 Scheduled SwtvmPlanner::complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
                                  const Target& target, TraceSink trace) const {
-  const GroupModel model = build_group_model(stages);
+  const GroupModel model = build_group_model(stages, target);
   Scheduled scheduled = run_algorithms(subject, model, fixed, target, trace);
   return refusing_idle_slots(model, std::move(scheduled));
 }

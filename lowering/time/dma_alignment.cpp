@@ -16,7 +16,8 @@ namespace stowage {
 namespace {
 
 constexpr std::int64_t max_values = 200'000;
-constexpr int word_bytes = 4;
+/// A rule about networks, not about a machine: narrower types are those of images and masks at their rims.
+const int word_bytes = byte_size(ElementType::f32);
 
 class AlignmentCheck {
  public:

@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::int64_t bytes_of_lane = bytes_of_floatv4 / lanes_of_floatv4;
 
-// Instructions where nobody has counted those of a compiler. Setting up a loop: its counter, its addresses, its end.
+// Instructions where nobody has counted those of a compiler: of the emitted loops, so no key of a target says them;
+// what each takes, its `cores.pipelines` do. Setting up a loop: its counter, its addresses, its end.
 constexpr double entry_instructions = 4;
 // The two halves of a vector that lies across two of the LDM, and putting them together.
 constexpr double unaligned_loads = 2;

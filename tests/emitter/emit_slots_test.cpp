@@ -79,7 +79,7 @@ TEST_CASE(
       if (!drawn) continue;
       const Planned plain = plan_group("op", drawn->stages, {}, SwtvmPlanner(), target, {});
       if (std::holds_alternative<Decision>(plain)) continue;
-      const GroupModel model = build_group_model(drawn->stages);
+      const GroupModel model = build_group_model(drawn->stages, target);
       Schedule fixed = fixtures::random_slots(draw, model, std::get<Plan>(plain).schedule);
       if (round % 2 == 0) fixed = fixtures::random_sharing(draw, model, target, std::move(fixed));
       const Planned planned = plan_group("op", drawn->stages, fixed, SwtvmPlanner(), target, {});

@@ -89,7 +89,7 @@ TEST_CASE("sizes that a damaged trace has behind an order begin it anew", "[insp
 TEST_CASE("a transfer inside of more loops than there are is inside of those there are",
           "[inspector][replay][damaged]") {
   const PlanPtr plan = sample_plan("matmul");
-  const GroupModel model = build_group_model(plan->steps[0].plan->nest.stages);
+  const GroupModel model = build_group_model(plan->steps[0].plan->nest.stages, plan->program().target);
   NestState state;
   for (std::size_t i = 0; i < model.iterators.size(); ++i) {
     state.loops.push_back({static_cast<int>(i), model.iterators[i].name + "o", 4});

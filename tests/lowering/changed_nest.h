@@ -37,7 +37,7 @@ inline std::optional<SampleNest> drawn_sample(std::uint64_t seed) {
   sample.target = draw.machine();
   Planned plan = plan_group("op", drawn->stages, {}, SwtvmPlanner(), sample.target, {});
   if (!std::holds_alternative<Plan>(plan)) return std::nullopt;
-  const GroupModel model = build_group_model(drawn->stages);
+  const GroupModel model = build_group_model(drawn->stages, sample.target);
   const Schedule fixed = random_slots(draw, model, std::get<Plan>(plan).schedule);
   Planned slotted = plan_group("op", drawn->stages, fixed, SwtvmPlanner(), sample.target, {});
   sample.nest = std::get<Plan>(std::holds_alternative<Plan>(slotted) ? std::move(slotted) : std::move(plan)).nest;

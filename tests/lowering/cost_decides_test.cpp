@@ -128,7 +128,7 @@ Search search(const StageList& stages, const Target& target) {
   }
   if (const auto* plan = std::get_if<Plan>(&planned)) {
     found.cycles = plan->time.cycles;
-    found.price = price_of_plan(build_group_model(stages), *plan, target);
+    found.price = price_of_plan(build_group_model(stages, target), *plan, target);
   }
   return found;
 }
@@ -137,7 +137,7 @@ Search search(const StageList& stages, const Target& target) {
 std::int64_t least_of_some(const StageList& stages, const Target& target, unsigned seed) {
   std::mt19937 random(seed);
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  const GroupModel model = build_group_model(stages);
+  const GroupModel model = build_group_model(stages, target);
   const std::vector<CoreGrid> grids = core_grids(model, target);
   for (int draw = 0; draw < 12; ++draw) {
     // The first ones have the least bounds: what breaks a rule and is cheap is among them.

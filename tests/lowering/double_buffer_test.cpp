@@ -216,7 +216,7 @@ TEST_CASE("random operators with random slots are sound, right, and take no less
                          << to_text(drawn->stages));
     const Planned plain = plan_group("op", drawn->stages, {}, SwtvmPlanner(), target, {});
     if (std::holds_alternative<Decision>(plain)) continue;
-    const GroupModel model = build_group_model(drawn->stages);
+    const GroupModel model = build_group_model(drawn->stages, target);
     const Schedule fixed = fixtures::random_slots(draw, model, std::get<Plan>(plain).schedule);
     const Planned planned = plan_group("op", drawn->stages, fixed, SwtvmPlanner(), target, {});
     if (const auto* decision = std::get_if<Decision>(&planned)) {

@@ -207,7 +207,7 @@ TEST_CASE("equal groups are searched once in a compilation, and each is planned 
     REQUIRE(trace.records.size() == alone.records.size());
     for (std::size_t i = 0; i < alone.records.size(); ++i) {
       CHECK(trace.records[i].subject == alone.records[i].subject);
-      CHECK(heading_of(trace.records[i]).place == heading_of(alone.records[i]).place);
+      CHECK(heading_of(trace.records[i]).rule == heading_of(alone.records[i]).rule);
       CHECK(sentence(trace.records[i]) == sentence(alone.records[i]));
     }
     // Without what was found before each kind is searched once.

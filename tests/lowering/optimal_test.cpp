@@ -175,7 +175,7 @@ void compare(std::uint64_t seed, std::int64_t most, Compared& compared) {
   const auto stages = small_operator(draw);
   const Target target = machine(draw);
   if (!stages) return;
-  const GroupModel model = build_group_model(*stages);
+  const GroupModel model = build_group_model(*stages, target);
   Enumeration all(model, target, LaunchedBy::spawn);
   std::int64_t count = 0;
   if (!all.each([&](const GridSpace&, const SpacePoint&) { return ++count <= most; })) return;
@@ -283,7 +283,7 @@ TEST_CASE("each dimension of the space of planner optimal wins somewhere") {
     Target target = machine(draw);
     if (seed % 2 == 1) target.cores.count = 1;
     if (!stages) continue;
-    const GroupModel model = build_group_model(*stages);
+    const GroupModel model = build_group_model(*stages, target);
     Enumeration all(model, target, LaunchedBy::spawn);
     std::int64_t count = 0;
     if (!all.each([&](const GridSpace&, const SpacePoint&) { return ++count <= 6000; })) continue;

@@ -73,7 +73,7 @@ TEST_CASE("place-transfers: boxes are loaded and stored where the schedule says,
   schedule.buffer = {{"x", 3}, {"y", 3}, {"k", 10}};
   schedule.order = {"xo", "yo"};
   schedule.dma = {{"A", "xo"}, {"B", "yo"}, {"C", "yo"}};
-  const GroupModel model = build_group_model(stages);
+  const GroupModel model = build_group_model(stages, machine());
   auto built = build_nest("product", model, schedule, machine());
   REQUIRE(std::holds_alternative<BuiltNest>(built));
   const auto from_buffers = [](const LoopNest& nest) {

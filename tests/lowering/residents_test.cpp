@@ -184,7 +184,7 @@ TEST_CASE("random operators with random inputs that stay are sound, right, and t
                          << to_text(drawn->stages));
     const Planned plain = plan_group("op", drawn->stages, {}, SwtvmPlanner(), target, {});
     if (std::holds_alternative<Decision>(plain)) continue;
-    const GroupModel model = build_group_model(drawn->stages);
+    const GroupModel model = build_group_model(drawn->stages, target);
     Schedule fixed = fixtures::random_slots(draw, model, std::get<Plan>(plain).schedule);
     if (draw.coin()) fixed.slots.clear();
     fixed.resident = fixtures::random_residents(draw, model);

@@ -80,7 +80,7 @@ Plan plan_over(const StageList& stages, const CoreGrid& grid, const Target& targ
 std::int64_t overlapped_cycles(const StageList& stages, const Schedule& schedule, const Target& target) {
   Schedule fixed = schedule;
   for (auto& [tensor, slots] : fixed.slots) slots = 2;
-  for (const std::string& tensor : idle_slots(build_group_model(stages), fixed)) fixed.slots[tensor] = 1;
+  for (const std::string& tensor : idle_slots(build_group_model(stages, target), fixed)) fixed.slots[tensor] = 1;
   const Planned planned = plan_group("group", stages, fixed, swtvm(), target, {});
   const auto* plan = std::get_if<Plan>(&planned);
   return plan == nullptr ? std::numeric_limits<std::int64_t>::max() : plan->time.cycles;
@@ -155,7 +155,7 @@ TEST_CASE("random groups on random machines: searched plans are sound, right, an
       const Plan& before = std::get<Plan>(published);
       CHECK(plan.time.cycles <= before.time.cycles);
       const StageList shaped = std::get<StageList>(in_form(stages, form_of(plan.schedule)));
-      const GroupModel model = build_group_model(shaped);
+      const GroupModel model = build_group_model(shaped, target);
       const PlanBounds bounds(model, target);
       // What sizes and order cannot beat, they do not: of the plan, and of plans with sizes drawn at random.
       for (int draw = 0; draw < 6; ++draw) {
@@ -219,7 +219,7 @@ TEST_CASE("no plan costs less than the bound of its split, and none of the split
     for (const int cores : {1, 6, 16}) {
       INFO(cores << " cores\n" << to_text(stages));
       const Target target = sunway(cores);
-      const GroupModel model = build_group_model(stages);
+      const GroupModel model = build_group_model(stages, target);
       const auto grids = core_grids(model, target);
       std::int64_t least = std::numeric_limits<std::int64_t>::max();
       for (const CoreGrid& grid : grids) {
@@ -235,7 +235,7 @@ TEST_CASE("no plan costs less than the bound of its split, and none of the split
     }
   }
   // 12 features, 14 rows, 14 columns on 2 cores: one core, or one of them in two.
-  CHECK(core_grids(build_group_model(pool_and_convolution()), sunway(2)).size() == 4);
+  CHECK(core_grids(build_group_model(pool_and_convolution(), sunway(2)), sunway(2)).size() == 4);
 }
 
 TEST_CASE("what a person has fixed stays, and the search fills in the rest") {

@@ -84,7 +84,7 @@ TEST_CASE("a split shares a line exactly where a line has elements of two cores"
                                                 {56, 56, 4},
                                                 {7, 7, 64}}) {
     const StageList stages = convolution(2, rows, columns, features);
-    const GroupModel model = build_group_model(stages);
+    const GroupModel model = build_group_model(stages, sunway());
     for (const CoreGrid& grid : core_grids(model, sunway())) {
       std::string text = std::to_string(rows) + " x " + std::to_string(columns);
       for (const ParallelSplit& split : grid.parallel)
@@ -109,7 +109,7 @@ TEST_CASE("the search takes parts that end with a line where that costs two per 
   // 28 x 28 has 24.5: any cut through it shares one, and to cut between planes alone costs more.
   for (const auto& [stages, shares] :
        {std::pair{relu({1, 256, 7, 7}), false}, std::pair{convolution(64, 28, 28, 64), true}}) {
-    const GroupModel model = build_group_model(stages);
+    const GroupModel model = build_group_model(stages, sunway());
     Schedule apart;  // one long axis may end with a line anywhere
     apart.merged.emplace();
     // Nothing is hidden, as in the plans of swtvm that it is compared with: what is may make up for more than 2 %.
@@ -132,7 +132,7 @@ TEST_CASE("the search takes parts that end with a line where that costs two per 
 TEST_CASE("where a target says what parts of lines cost, the search takes parts that end with a line by itself") {
   // A plane of 112 floats has three and a half lines. On 64 cores with one plane each every put writes half a line.
   const StageList stages = relu({1, 64, 1, 112});
-  const GroupModel model = build_group_model(stages);
+  const GroupModel model = build_group_model(stages, sunway());
   const Target target = sunway();
   const Plan plan = plan_of(stages, "searched", {}, target);
   CHECK_FALSE(cores_share_lines(model, *plan.schedule.parallel, 128));

@@ -55,7 +55,7 @@ Target mesh() {
 std::string verdict_of(const std::vector<ParallelSplit>& parallel, const std::string& tensor, SharedBy by,
                        const Target& target = mesh()) {
   const StageList stages = fixtures::matmul_stages(16, 32, 8);
-  const GroupModel model = build_group_model(stages);
+  const GroupModel model = build_group_model(stages, target);
   for (const BufferId b : model.buffers.ids()) {
     if (model.buffers[b].name == tensor) return why_not_shared(model, b, parallel, by, target);
   }
@@ -236,7 +236,7 @@ TEST_CASE("random operators with random sharing and slots are sound, right, and 
                          << to_text(drawn->stages));
     const Planned plain = plan_group("op", drawn->stages, {}, SwtvmPlanner(), target, {});
     if (std::holds_alternative<Decision>(plain)) continue;
-    const GroupModel model = build_group_model(drawn->stages);
+    const GroupModel model = build_group_model(drawn->stages, target);
     Schedule fixed = fixtures::random_slots(draw, model, std::get<Plan>(plain).schedule);
     fixed = fixtures::random_sharing(draw, model, target, std::move(fixed));
     const Planned with_all = plan_group("op", drawn->stages, fixed, SwtvmPlanner(), target, {});

@@ -501,7 +501,7 @@ TEST_CASE("random plans in time: within their bounds, the same in any order of e
                          << " cores with " << target.ldm.bytes << " bytes\n");
     Planned planned = plan_group("op", drawn->stages, {}, SwtvmPlanner(), target, {});
     if (std::holds_alternative<Decision>(planned)) continue;
-    const GroupModel model = build_group_model(drawn->stages);
+    const GroupModel model = build_group_model(drawn->stages, target);
     Schedule slots = fixtures::random_slots(draw, model, std::get<Plan>(planned).schedule);
     if (draw.coin()) {
       target = fixtures::with_mesh(draw, std::move(target));

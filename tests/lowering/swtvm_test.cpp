@@ -11,6 +11,23 @@ using fixtures::matmul_stages;
 
 namespace {
 
+/// v = data[row, at]: elements of a row, by their indices
+StageList gather_stages(std::int64_t row, std::int64_t n) {
+  StageList list;
+  list.tensors = {{"data", ElementType::f32, {4, row}, TensorRole::input, {}, {}},
+                  {"at", ElementType::i64, {n}, TensorRole::input, {}, {}},
+                  {"v", ElementType::f32, {4, n}, TensorRole::output, {}, {}}};
+  Stage stage;
+  stage.name = "gather";
+  stage.output = StageTensorId(2);
+  stage.axes = {{"i0", 4}, {"i1", n}};
+  stage.spatial = 2;
+  stage.reads = {{StageTensorId(0), {VarId(0), tensor_value(1, row)}, {}}, {StageTensorId(1), {VarId(1)}, {}}};
+  stage.body = scalar_read(ElementType::f32, 0);
+  list.stages = {stage};
+  return list;
+}
+
 /// v = v1 * v2
 StageList vector_stages(std::int64_t n) {
   StageList list;
@@ -139,6 +156,18 @@ TEST_CASE("a person fixes a part of the schedule and the planner fills the rest"
   // The 64 KiB that y leaves go to k: 32 * k + k + 32 floats.
   CHECK(planning.schedule.buffer.at("k") == 256);
   CHECK(planning.schedule.order == Lines{"x", "yo", "ko"});
+}
+
+TEST_CASE("a row that is gathered from is held whole where it takes an eighth of the LDM") {
+  Target target = one_core();
+  target.ldm.bytes = 16384;
+  CHECK(plan(gather_stages(512, 64), target).schedule.buffer.at("i1") == 64);
+  CHECK(plan(gather_stages(513, 64), target).schedule.buffer.at("i1") == 1);
+  target.ldm.bytes = 32768;
+  CHECK(plan(gather_stages(1024, 64), target).schedule.buffer.at("i1") == 64);
+  // An LDM that a row would nearly fill has room for one element of it at a time.
+  target.ldm.bytes = 4096;
+  CHECK(refusal(gather_stages(1024, 64), target, {}).empty());
 }
 
 TEST_CASE("parts without elements are refused where places are looked up in a table") {
