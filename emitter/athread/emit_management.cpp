@@ -167,7 +167,7 @@ class StageWriter {
 
 }  // namespace
 
-ManagedLayer managed_layer(std::size_t step, std::string function, const ManagementPlan& plan) {
+ManagedLayer managed_layer(StepId step, std::string function, const ManagementPlan& plan) {
   ManagedLayer layer;
   layer.step = step;
   layer.function = std::move(function);

@@ -15,14 +15,14 @@ namespace stowage {
 
 /// A step that the management core computes, as the main program calls it.
 struct ManagedLayer {
-  std::size_t step = 0;
+  StepId step;
   std::string function;
   std::vector<StageTensorId> parameters;         ///< tensors in main memory, in their order
   IdVector<StageTensorId, std::string> tensors;  ///< names, unique within the function
   IdentifierPool names;                          ///< that these were taken from
 };
 
-ManagedLayer managed_layer(std::size_t step, std::string function, const ManagementPlan& plan);
+ManagedLayer managed_layer(StepId step, std::string function, const ManagementPlan& plan);
 
 /// "void layer_y(float *t_X, float *t_Y)".
 std::string prototype_of(const ManagedLayer& layer, const ManagementPlan& plan);

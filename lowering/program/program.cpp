@@ -150,7 +150,7 @@ std::variant<StepWork, Decision> work_of(const Graph& graph, const FusedOperator
 void spawn_first_kernels(Program& program, const std::map<std::string, Schedule>& schedules, const Planner& planner,
                          Diagnostics& diagnostics) {
   program.first_launch_cycles = first_launch_cycles(planner, program.target);
-  for (const std::size_t first : first_kernels(program.steps)) {
+  for (const StepId first : first_kernels(program.steps)) {
     ProgramStep& step = program.steps[first];
     const auto fixed = schedules.find(step.group.name);
     if (fixed != schedules.end() && fixed->second.launch == LaunchedBy::barrier) {
