@@ -94,6 +94,10 @@ TEST_CASE("the management core computes what no plan of the LDM holds, and every
   CHECK(run_stowage({"check", "mirror"}).code == 0);
   CHECK(run_stowage({"diff", "mirror", "mirror"}).out.find("the same plan") != std::string::npos);
   CHECK(run_stowage({"report", "mirror", "-o", "mirror.html"}).code == 0);
+  const std::string page = read_text("mirror.html");
+  CHECK(page.find("Computed by the management core, loop by loop on main memory: no plan of the LDM") !=
+        std::string::npos);
+  CHECK(page.find("A view") == std::string::npos);
   CHECK(run_stowage({"report", "mirror", "-o", "mirror.csv"}).code == 0);
 }
 
