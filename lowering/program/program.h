@@ -4,11 +4,8 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <stop_token>
 #include <string>
-#include <string_view>
-#include <variant>
 #include <vector>
 
 #include "core/diagnostics.h"
@@ -22,93 +19,12 @@
 #include "lowering/model/planner.h"
 #include "lowering/nest/plan.h"
 #include "lowering/program/memory_map.h"
+#include "lowering/program/program_step.h"
 #include "lowering/search/limit_distance.h"
 
 namespace stowage {
 
 class PlanChoices;  // lowering/program/plan_choices.h
-
-/// What holds of every step of a kind. What shows or counts steps asks this, and so need not know the kinds.
-struct StepKind {
-  std::string_view by;            ///< what does the work, as tables and pictures call it; "" where there is none
-  bool is_kernel = false;         ///< runs on the computing cores, in a spawn, with a scratchpad
-  std::string_view without_nest;  ///< what a step without loop nest is, behind "NAME is"
-};
-
-/// Nothing to do: the result lies in another tensor's memory, seen otherwise.
-struct ViewStep {
-  static constexpr StepKind kind = {"", false, "a view: its elements lie where they are wanted, nothing to do"};
-};
-
-/// The memory beside the arithmetic that one kernel uses, as its family calls it.
-struct Scratchpad {
-  std::string_view name;  ///< "LDM"
-  std::int64_t peak_bytes = 0;
-  std::int64_t room_bytes = 0;  ///< that a kernel's data may take
-};
-
-/// A part of the time of one plan, in cycles of the computing cores' clock.
-struct PlanTerm {
-  std::string name;
-  std::int64_t cycles = 0;
-  std::string formula;  ///< how it comes about, with its numbers
-  std::string source;   ///< key of the target that says its rate
-};
-
-/// What one step does, as the family of its target plans it: what everybody asks, whichever family and kind it is. Plan
-/// is Athread's of a kernel.
-class KernelPlan {
- public:
-  virtual ~KernelPlan() = default;
-  /// What it computes. Tensors that lie in main memory have a source in the graph or a value.
-  [[nodiscard]] virtual const StageList& stages() const = 0;
-  /// The tensors of stages() that it reads or writes in main memory.
-  [[nodiscard]] virtual std::vector<StageTensorId> memory_tensors() const = 0;
-  [[nodiscard]] virtual std::int64_t cycles() const = 0;
-  /// Between main memory and the scratchpad.
-  [[nodiscard]] virtual DmaTotals traffic() const = 0;
-  [[nodiscard]] virtual Scratchpad scratchpad(const Target& target) const = 0;
-  /// What runs, for people: of Athread the loop nest.
-  [[nodiscard]] virtual std::string text() const = 0;
-  /// Why it is done in this way, behind a colon, and what its cycles consist of; empty where nothing says so but what
-  /// knows the plan itself.
-  [[nodiscard]] virtual std::string reason() const { return ""; }
-  [[nodiscard]] virtual std::vector<PlanTerm> terms() const { return {}; }
-};
-
-/// One kernel runs, on all cores that the target has.
-struct KernelLaunch {
-  static constexpr StepKind kind = {"cores", true, "a kernel of a family that has no loop nests"};
-  std::shared_ptr<const KernelPlan> plan;  ///< not null; copies of a program share it
-};
-
-class ManagementPlan;  // lowering/program/management_plan.h
-
-/// The management core works, while the others wait.
-struct ManagementStep {
-  static constexpr StepKind kind = {"management core", false,
-                                    "computed by the management core, loop by loop on main memory"};
-  std::shared_ptr<const ManagementPlan> plan;  ///< not null
-};
-
-/// What a step does. Each has its kind, and what runs has its plan; the compiler shows who else has to know a new one
-/// (HACKING.md).
-using StepWork = std::variant<ViewStep, KernelLaunch, ManagementStep>;
-
-/// One fused operator of a program with what is done for it.
-struct ProgramStep {
-  FusedOperator group;
-  StepWork work;
-
-  [[nodiscard]] const StepKind& kind() const;
-  [[nodiscard]] const KernelPlan* launched() const;  ///< null of a view, for which nothing runs
-  [[nodiscard]] const Plan* plan() const;            ///< of what it launches, if Athread planned it; else null
-  [[nodiscard]] const ManagementPlan* on_management_core() const;  ///< null where that core does not work
-};
-
-/// A kernel launch of Athread, and its plan back; null of another family's.
-StepWork launch_of(Plan plan);
-const Plan* plan_of(const KernelPlan* launched);
 
 struct Program {
   FusedGraph fused;
