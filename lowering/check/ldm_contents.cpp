@@ -55,12 +55,20 @@ std::optional<LdmContents::Unfit> LdmContents::unfit(const SlotOfBuffer& place, 
   return Unfit{left.front(), nullptr};
 }
 
+const Piece* LdmContents::unsummed(const SlotOfBuffer& place, const ElementBox& box, bool finishing) const {
+  for (const Piece& piece : pieces_[place.buffer][static_cast<std::size_t>(place.slot)]) {
+    if (piece.sum && overlap(piece.box, box) && what_lacks(nest_, *piece.sum, finishing)) return &piece;
+  }
+  return nullptr;
+}
+
 void LdmContents::write(const SlotOfBuffer& place, Piece piece) {
   const auto take = [&](std::vector<Piece>& from) {
     std::vector<Piece> left;
     for (Piece& old : from) {
       if (piece.box.holds(old.box)) continue;
-      for (ElementBox& rest : without(old.box, piece.box)) left.push_back({std::move(rest), old.origin, old.written});
+      for (ElementBox& rest : without(old.box, piece.box))
+        left.push_back({std::move(rest), old.origin, old.written, old.sum});
     }
     from = std::move(left);
   };
@@ -74,6 +82,20 @@ void LdmContents::write(const SlotOfBuffer& place, Piece piece) {
   std::vector<Piece>& own = pieces(place);
   take(own);
   own.push_back(std::move(piece));
+}
+
+void LdmContents::add(const SlotOfBuffer& place, const Piece& piece, const Compute& compute, const ElementBox& points) {
+  std::vector<Piece> parts;
+  std::vector<const ElementBox*> held;
+  for (const Piece& old : pieces(place)) {
+    const ElementBox box = common(old.box, piece.box);
+    if (box.is_empty()) continue;
+    held.push_back(&old.box);
+    parts.push_back({box, piece.origin, piece.written, with_terms(nest_, old.sum, compute, points)});
+  }
+  for (ElementBox& rest : missing(piece.box, held))  // a fault of its own; from here on as if it had been begun
+    parts.push_back({std::move(rest), piece.origin, piece.written, with_terms(nest_, SumTerms{}, compute, points)});
+  for (Piece& part : parts) write(place, std::move(part));
 }
 
 }  // namespace stowage

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lowering/check/boxes.h"
+#include "lowering/check/sum_terms.h"
 #include "lowering/ir/loop_nest.h"
 
 namespace stowage {
@@ -29,6 +30,7 @@ struct Piece {
   ElementBox box;
   std::optional<std::vector<std::int64_t>> origin;  ///< of the slot in the tensor; none: padding, anywhere
   Moment written;
+  std::optional<SumTerms> sum = std::nullopt;  ///< that is under way; none: a value that is whole
 };
 
 struct TransferUnderWay {
@@ -56,8 +58,13 @@ class LdmContents {
   [[nodiscard]] std::optional<Unfit> unfit(const SlotOfBuffer& place, const ElementBox& box,
                                            const std::vector<std::int64_t>& origin) const;
 
+  /// The first part of a box that is no whole result (what_lacks), if there is one.
+  [[nodiscard]] const Piece* unsummed(const SlotOfBuffer& place, const ElementBox& box, bool finishing) const;
+
   /// Elements get there; what lay at the same bytes is lost.
   void write(const SlotOfBuffer& place, Piece piece);
+  /// A computation adds terms to what is there, for a box of its points.
+  void add(const SlotOfBuffer& place, const Piece& piece, const Compute& compute, const ElementBox& points);
   void start(TransferUnderWay flight) { flights_.push_back(std::move(flight)); }
   /// Ends those under way for which `is_awaited` holds: what they fill is there. How many that were.
   template <class IsAwaited>

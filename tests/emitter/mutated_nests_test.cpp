@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checker beside the emulation: good nests whose transfers or waits were changed by chance are emitted, compiled
-// and run. Whatever the emulation refuses, or gives other results, the checker has found, and it says where.
+// The checker beside the emulation: good nests whose transfers or waits were changed by chance, or whose schedule was
+// edited, are emitted, compiled and run. Whatever the emulation refuses, or gives other results, the checker has found, and it says where.
 // STOWAGE_SEED repeats a run, STOWAGE_ROUNDS lengthens it: 250 are more than 500 changes that do harm.
 #include <algorithm>
 #include <map>
@@ -99,7 +99,8 @@ TEST_CASE("what the emulation refuses of a changed nest, or gives other results,
     REQUIRE_FALSE(good.refused);
     std::mt19937 random(static_cast<unsigned>(seed + round));
     for (int change = 0; change < 4; ++change) {
-      const std::string edited = fixtures::changed(text, random);
+      const std::string edited =
+          change % 2 == 1 ? fixtures::with_edited_schedule(text, random) : fixtures::changed(text, random);
       Diagnostics diagnostics;
       const auto nest =
           edited.empty() ? Result<LoopNest>(Failed{}) : parse_loop_nest(edited, diagnostics, sample->constants);
