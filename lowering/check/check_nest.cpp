@@ -36,9 +36,8 @@ struct Enough {};
 class NestChecker {
  public:
   NestChecker(const LoopNest& nest, const Target& target, std::int64_t most)
-      : nest_(nest), most_(most), loops_(nest.variables.size(), false), events_(nest), writers_(nest) {
+      : nest_(nest), most_(most), events_(nest), writers_(nest) {
     visit_statements(nest.body, [&](const Stmt& s) {
-      if (const auto* loop = std::get_if<Loop>(&s.node)) loops_[loop->variable.index()] = true;
       const auto* compute = std::get_if<Compute>(&s.node);
       if (compute != nullptr && compute->part == Compute::Part::update) summed_.insert(compute->output_buffer.buffer);
     });
@@ -72,32 +71,13 @@ class NestChecker {
  private:
   // --- what is found -------------------------------------------------------------------------------------------------
 
-  [[nodiscard]] Execution execution(const Moment& moment, int core) const {
-    Execution made{moment.statement, core, {}};
-    for (std::size_t v = 0; v < nest_.variables.size(); ++v) {
-      if (loops_[v] && stands_around(moment.statement, VarId(v)))
-        made.iteration.emplace_back(nest_.variables[v].name, moment.values[v]);
-    }
-    return made;
-  }
-
-  [[nodiscard]] bool stands_around(int statement, VarId variable) const {
-    bool found = false;
-    visit_statements(nest_.body, [&](const Stmt& s) {
-      const auto* loop = std::get_if<Loop>(&s.node);
-      if (loop == nullptr || loop->variable != variable) return;
-      visit_statements(loop->body, [&](const Stmt& inside) { found = found || inside.id == statement; });
-    });
-    return found;
-  }
-
   [[nodiscard]] Moment now(const Stmt& s) const { return {s.id, values_}; }
 
   void add(FaultFamily family, const Moment& at, std::string what, const Moment* other = nullptr, int other_core = -1) {
     const int other_statement = other != nullptr ? other->statement : -1;
     if (!told_.emplace(family, at.statement, other_statement).second) return;
-    Fault fault{family, execution(at, core_), std::nullopt, std::move(what)};
-    if (other != nullptr) fault.other = execution(*other, other_core < 0 ? core_ : other_core);
+    Fault fault{family, execution_of(nest_, at, core_), std::nullopt, std::move(what)};
+    if (other != nullptr) fault.other = execution_of(nest_, *other, other_core < 0 ? core_ : other_core);
     result_.faults.push_back(std::move(fault));
   }
 
@@ -378,6 +358,9 @@ class NestChecker {
     }
     const auto place = place_of(s, compute.output_buffer);
     if (!place) return;
+    for (std::size_t r = 0; r < compute.read_buffers.size(); ++r) {
+      if (compute.read_buffers[r]) check_kept(s, compute, r, *place);
+    }
     const auto rank = static_cast<std::ptrdiff_t>(stage.spatial);
     const Values origin = values(origin_of(nest_, compute.output_buffer));
     const ElementBox output{{points.low.begin(), points.low.begin() + rank},
@@ -389,6 +372,22 @@ class NestChecker {
     if (compute.part == Compute::Part::update) return ldm_->add(*place, {box, origin, now(s)}, compute, points);
     if (compute.part == Compute::Part::finish) check_summed(s, *place, box, origin, "finished", true);
     ldm_->write(*place, {box, origin, now(s)});
+  }
+
+  /// What lies at the bytes of the result is read in place: each element for the one that is put there.
+  void check_kept(const Stmt& s, const Compute& compute, std::size_t r, const SlotOfBuffer& written) {
+    const BufferUse& use = *compute.read_buffers[r];
+    const SlotOfBuffer place{use.buffer, value(use.slot)};
+    if (!share_bytes(nest_, place, written)) return;
+    const Stage& stage = nest_.stages.stages[compute.stage];
+    bool in_place = compute.part != Compute::Part::update && match(nest_, place, written) &&
+                    values(origin_of(nest_, use)) == values(origin_of(nest_, compute.output_buffer));
+    for (std::size_t d = 0; d < stage.reads[r].index.size(); ++d)
+      in_place = in_place && stage.reads[r].index[d].is_variable(VarId(d));
+    if (in_place) return;
+    add(FaultFamily::race, now(s),
+        fmt::format("{} is read while the result is written to the same bytes, in {}", nest_.buffers[use.buffer].name,
+                    nest_.buffers[written.buffer].name));
   }
 
   void read(const Stmt& s, const Access& access, const BufferUse& use, const std::vector<Interval>& axes) {

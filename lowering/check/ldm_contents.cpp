@@ -2,6 +2,7 @@
 #include "lowering/check/ldm_contents.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace stowage {
@@ -17,6 +18,32 @@ bool match(const Buffer& a, const Buffer& b) {
 }
 
 }  // namespace
+
+Execution execution_of(const LoopNest& nest, const Moment& moment, int core) {
+  std::set<std::size_t> around;  // variables of loops
+  visit_statements(nest.body, [&](const Stmt& s) {
+    const auto* loop = std::get_if<Loop>(&s.node);
+    if (loop == nullptr) return;
+    visit_statements(loop->body, [&](const Stmt& inside) {
+      if (inside.id == moment.statement) around.insert(loop->variable.index());
+    });
+  });
+  Execution made{moment.statement, core, {}};
+  for (const std::size_t v : around) made.iteration.emplace_back(nest.variables[v].name, moment.values[v]);
+  return made;
+}
+
+bool share_bytes(const LoopNest& nest, const SlotOfBuffer& a, const SlotOfBuffer& b) {
+  const auto begin = [&](const SlotOfBuffer& of) {
+    return nest.buffers[of.buffer].offset + of.slot * nest.buffers[of.buffer].slot_bytes();
+  };
+  return begin(a) < begin(b) + nest.buffers[b.buffer].box_bytes() &&
+         begin(b) < begin(a) + nest.buffers[a.buffer].box_bytes();
+}
+
+bool match(const LoopNest& nest, const SlotOfBuffer& a, const SlotOfBuffer& b) {
+  return a.slot == b.slot && match(nest.buffers[a.buffer], nest.buffers[b.buffer]);
+}
 
 LdmContents::LdmContents(const LoopNest& nest)
     : nest_(nest), pieces_(nest.buffers.size()), beside_(nest.buffers.size()) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lowering/check/boxes.h"
+#include "lowering/check/check_nest.h"
 #include "lowering/check/sum_terms.h"
 #include "lowering/ir/loop_nest.h"
 
@@ -19,11 +20,18 @@ struct Moment {
   std::vector<std::int64_t> values;
 };
 
+Execution execution_of(const LoopNest& nest, const Moment& moment, int core);
+
 struct SlotOfBuffer {
   BufferId buffer;
   std::int64_t slot = 0;
   friend auto operator<=>(const SlotOfBuffer&, const SlotOfBuffer&) = default;
 };
+
+/// Whether two slots lie at some of the same bytes; of slots that there are.
+bool share_bytes(const LoopNest& nest, const SlotOfBuffer& a, const SlotOfBuffer& b);
+/// Whether element i of the one lies where element i of the other does.
+bool match(const LoopNest& nest, const SlotOfBuffer& a, const SlotOfBuffer& b);
 
 /// Elements of a slot, in its own coordinates.
 struct Piece {

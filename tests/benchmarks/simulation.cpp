@@ -91,10 +91,10 @@ void each(benchmark::State& state, const std::string& network) {
   });
 }
 
-#define NETWORK(name)                                                        \
-  BENCHMARK_CAPTURE(whole, name, #name)->Unit(benchmark::kMillisecond);      \
-  BENCHMARK_CAPTURE(drawn, name, #name)->Unit(benchmark::kMillisecond);      \
-  BENCHMARK_CAPTURE(each, name, #name)->Unit(benchmark::kMillisecond);       \
+#define NETWORK(name)                                                   \
+  BENCHMARK_CAPTURE(whole, name, #name)->Unit(benchmark::kMillisecond); \
+  BENCHMARK_CAPTURE(drawn, name, #name)->Unit(benchmark::kMillisecond); \
+  BENCHMARK_CAPTURE(each, name, #name)->Unit(benchmark::kMillisecond);  \
   BENCHMARK_CAPTURE(each_drawn, name, #name)->Unit(benchmark::kMillisecond)
 NETWORK(resnet18);
 NETWORK(resnet50);

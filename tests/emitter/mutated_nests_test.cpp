@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checker beside the emulation: good nests whose transfers or waits were changed by chance, or whose schedule was
-// edited, are emitted, compiled and run. Whatever the emulation refuses, or gives other results, the checker has found, and it says where.
-// STOWAGE_SEED repeats a run, STOWAGE_ROUNDS lengthens it: 250 are more than 500 changes that do harm.
+// edited, are emitted, compiled and run. Whatever the emulation refuses, or gives other results, the checker has found,
+// and it says where. STOWAGE_SEED repeats a run, STOWAGE_ROUNDS lengthens it: 250 are more than 500 changes that do
+// harm.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -33,15 +34,17 @@ struct Emulated {
 Emulated emulated(const LoopNest& nest, const Target& target, const std::map<StageTensorId, Tensor>& inputs) {
   Emulated made;
   std::optional<EmittedProgram> written;
-  const Program program = fixtures::program_of(nest, target);
+  std::optional<Program> planned;
   try {
-    written = emit_athread(program);
+    planned = fixtures::program_of(nest, target);
+    written = emit_athread(*planned);
   } catch (const InternalError& failure) {
     // It gets verified nests only: a wait for no transfer, say, has no C.
     made.refused = made.unwritten = true;
     made.said = failure.what();
     return made;
   }
+  const Program& program = *planned;
   const EmittedProgram& emitted = *written;
   std::vector<Tensor> values;
   for (const StageTensorId t : nest.stages.tensors.ids()) {
@@ -119,7 +122,8 @@ TEST_CASE("what the emulation refuses of a changed nest, or gives other results,
       REQUIRE_FALSE(check.faults.empty());
       ++families[name_of(check.faults.front().family)];
       for (const Fault& fault : check.faults) INFO(name_of(fault.family) << ": " << fault.what);
-      if (!run.statements.empty()) {
+      // A core that asks a table for an entry that it does not have is followed no further.
+      if (!run.statements.empty() && check.complete) {
         CHECK(names_one_of(check, run.statements));
         ++named;
       }
