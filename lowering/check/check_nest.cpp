@@ -105,13 +105,15 @@ class NestChecker {
     return box;
   }
 
-  /// Code is written for no larger boxes than are declared.
+  /// Code is written for no larger boxes than are declared, and asks whether there is one only where there need not be.
   void check_declared(const Stmt& s, const std::vector<Range>& ranges) {
     for (const Range& range : ranges) {
       const std::int64_t extent = value(range.extent);
-      if (extent <= range.max_extent) continue;
+      const std::int64_t least = bounds(range.extent, [&](VarId v) { return nest_.variables[v.index()].range; }).low;
+      if (extent <= range.max_extent && (extent > 0 || least <= 0)) continue;
       add(FaultFamily::bounds, now(s),
-          fmt::format("a box is {} long, and at most {} is declared", counted(extent, "element"), range.max_extent));
+          fmt::format("a box is {} long, and at {} {} is declared", counted(extent, "element"),
+                      extent > 0 ? "most" : "least", extent > 0 ? range.max_extent : least));
     }
   }
 

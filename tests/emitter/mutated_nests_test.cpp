@@ -16,6 +16,7 @@
 #include "emitted_program.h"
 #include "emitter/emulation/emulate.h"
 #include "lowering/check/check_nest.h"
+#include "lowering/ir/enclosing.h"
 #include "lowering/ir/loop_nest_parser.h"
 #include "tests/lowering/changed_nest.h"
 #include "tests/random_runs.h"
@@ -33,6 +34,13 @@ struct Emulated {
 
 Emulated emulated(const LoopNest& nest, const Target& target, const std::map<StageTensorId, Tensor>& inputs) {
   Emulated made;
+  std::set<std::vector<std::int64_t>> places;
+  for (int core = 0; core < nest.cores_used(); ++core) places.insert(values_of_core(nest, core));
+  if (places.size() < static_cast<std::size_t>(nest.cores_used())) {
+    made.refused = made.unwritten = true;
+    made.said = "two cores have the same place in the grid";
+    return made;
+  }
   std::optional<EmittedProgram> written;
   std::optional<Program> planned;
   try {
