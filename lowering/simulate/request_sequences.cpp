@@ -224,6 +224,7 @@ class SequenceWriter {
   }
 
   void write_barrier(const WalkedStatement& walked, const std::map<int, Space>& barriers, Parts& parts) {
+    if (barriers.empty()) return;
     const auto found = barriers.find(walked.statement->id);
     if (found == barriers.end()) return;
     Request request;
@@ -271,6 +272,7 @@ class SequenceWriter {
     for (std::int64_t trip = 0; trip < (alike ? std::min<std::int64_t>(trips, 1) : trips); ++trip) {
       values_[variable] = trip;
       Parts parts;
+      parts.reserve(walked.body.size());
       write(walked.body, parts);
       bodies.push_back(sequence_of(std::move(parts)));
     }
