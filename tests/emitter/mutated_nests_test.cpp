@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checker beside the emulation: good nests whose transfers or waits were changed by chance, or whose schedule was
 // edited, are emitted, compiled and run. Whatever the emulation refuses, or gives other results, the checker has found,
-// and it says where. STOWAGE_SEED repeats a run, STOWAGE_ROUNDS lengthens it: 250 are more than 500 changes that do
+// and it says where. STOWAGE_SEED repeats a run, STOWAGE_ROUNDS lengthens it: 400 are more than 500 changes that do
 // harm.
 #include <algorithm>
 #include <map>
