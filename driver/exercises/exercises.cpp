@@ -130,10 +130,12 @@ std::string sheet_of(int number, const std::string& nest, const Target& target) 
   std::string families;
   for (int family = 0; family <= static_cast<int>(FaultFamily::incomplete); ++family)
     families += fmt::format("{}{}", family == 0 ? "" : ", ", name_of(static_cast<FaultFamily>(family)));
-  return fmt::format(R"(# Exercise {0}: {1}
+  return fmt::format(
+      R"(# Exercise {0}: {1}
 
-A row times a matrix, C = A B, on all cores of {2}. Each core has its columns of B and C. B comes in tiles of some rows, in turn
-into two slots: while one tile is computed with, the next one is loaded. In this nest one thing is wrong.
+A row times a matrix, C = A B, on all cores of {2}. Each core has its columns of B and C. )"
+      R"(B comes in tiles of some rows, in turn into two slots: while one tile is computed with, the next )"
+      R"(one is loaded. In this nest one thing is wrong.
 
 {3}
 
@@ -148,7 +150,7 @@ Then mend `exercise-{0}.nest`, and see what the checker says of it:
 
     stowage check exercise-{0}.nest
 )",
-                     number, kind.title, target.name, kind.question, nest, families);
+      number, kind.title, target.name, kind.question, nest, families);
 }
 
 std::string text_of(const Fault& fault) {

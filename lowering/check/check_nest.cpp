@@ -15,6 +15,7 @@
 #include "lowering/check/ldm_contents.h"
 #include "lowering/check/team_events.h"
 #include "lowering/check/tensor_writers.h"
+#include "lowering/check/whole_faults.h"
 #include "lowering/ir/compiled_index.h"
 #include "lowering/ir/enclosing.h"
 
@@ -35,15 +36,16 @@ struct Enough {};
 class NestChecker {
  public:
   NestChecker(const LoopNest& nest, const Target& target, std::int64_t most)
-      : nest_(nest), target_(target), most_(most), loops_(nest.variables.size(), false), events_(nest), writers_(nest) {
+      : nest_(nest), most_(most), events_(nest), writers_(nest) {
     visit_statements(nest.body, [&](const Stmt& s) {
-      if (const auto* loop = std::get_if<Loop>(&s.node)) loops_[loop->variable.index()] = true;
+      const auto* compute = std::get_if<Compute>(&s.node);
+      if (compute != nullptr && compute->part == Compute::Part::update) summed_.insert(compute->output_buffer.buffer);
     });
     result_.complete = writers_.complete();
+    result_.faults = capacity_faults(nest, target);
   }
 
   NestCheck run() {
-    check_capacity();
     try {
       for (core_ = 0; core_ < nest_.cores_used(); ++core_) {
         values_ = values_of_core(nest_, core_);
@@ -56,7 +58,7 @@ class NestChecker {
         }
       }
       check_teams();
-      check_outputs();
+      for (Fault& fault : incomplete_faults(nest_, writers_)) result_.faults.push_back(std::move(fault));
     } catch (const Enough&) {
       result_.complete = false;
     } catch (const LookupOutside& lookup) {
@@ -69,49 +71,14 @@ class NestChecker {
  private:
   // --- what is found -------------------------------------------------------------------------------------------------
 
-  [[nodiscard]] Execution execution(const Moment& moment, int core) const {
-    Execution made{moment.statement, core, {}};
-    for (std::size_t v = 0; v < nest_.variables.size(); ++v) {
-      if (loops_[v] && stands_around(moment.statement, VarId(v)))
-        made.iteration.emplace_back(nest_.variables[v].name, moment.values[v]);
-    }
-    return made;
-  }
-
-  [[nodiscard]] bool stands_around(int statement, VarId variable) const {
-    bool found = false;
-    visit_statements(nest_.body, [&](const Stmt& s) {
-      const auto* loop = std::get_if<Loop>(&s.node);
-      if (loop == nullptr || loop->variable != variable) return;
-      visit_statements(loop->body, [&](const Stmt& inside) { found = found || inside.id == statement; });
-    });
-    return found;
-  }
-
   [[nodiscard]] Moment now(const Stmt& s) const { return {s.id, values_}; }
 
   void add(FaultFamily family, const Moment& at, std::string what, const Moment* other = nullptr, int other_core = -1) {
     const int other_statement = other != nullptr ? other->statement : -1;
     if (!told_.emplace(family, at.statement, other_statement).second) return;
-    Fault fault{family, execution(at, core_), std::nullopt, std::move(what)};
-    if (other != nullptr) fault.other = execution(*other, other_core < 0 ? core_ : other_core);
+    Fault fault{family, execution_of(nest_, at, core_), std::nullopt, std::move(what)};
+    if (other != nullptr) fault.other = execution_of(nest_, *other, other_core < 0 ? core_ : other_core);
     result_.faults.push_back(std::move(fault));
-  }
-
-  void check_capacity() {
-    core_ = 0;
-    const std::int64_t room = target_.ldm.available();
-    const auto fault = [&](std::string what) {
-      result_.faults.push_back({FaultFamily::capacity, {-1, 0, {}}, std::nullopt, std::move(what)});
-    };
-    for (const Buffer& buffer : nest_.buffers) {
-      if (buffer.offset < 0 || buffer.offset + buffer.bytes() > room)
-        fault(fmt::format("buffer {} takes bytes {} to {} of the LDM, which has {} for buffers", buffer.name,
-                          buffer.offset, buffer.offset + buffer.bytes(), room));
-      if (buffer.offset % target_.ldm.alignment != 0)
-        fault(fmt::format("buffer {} begins at byte {}, no multiple of {}", buffer.name, buffer.offset,
-                          target_.ldm.alignment));
-    }
   }
 
   // --- values --------------------------------------------------------------------------------------------------------
@@ -138,13 +105,15 @@ class NestChecker {
     return box;
   }
 
-  /// Code is written for no larger boxes than are declared.
+  /// Code is written for no larger boxes than are declared, and asks whether there is one only where there need not be.
   void check_declared(const Stmt& s, const std::vector<Range>& ranges) {
     for (const Range& range : ranges) {
       const std::int64_t extent = value(range.extent);
-      if (extent <= range.max_extent) continue;
+      const std::int64_t least = bounds(range.extent, [&](VarId v) { return nest_.variables[v.index()].range; }).low;
+      if (extent <= range.max_extent && (extent > 0 || least <= 0)) continue;
       add(FaultFamily::bounds, now(s),
-          fmt::format("a box is {} long, and at most {} is declared", counted(extent, "element"), range.max_extent));
+          fmt::format("a box is {} long, and at {} {} is declared", counted(extent, "element"),
+                      extent > 0 ? "most" : "least", extent > 0 ? range.max_extent : least));
     }
   }
 
@@ -247,6 +216,21 @@ class NestChecker {
     }
   }
 
+  /// Elements that belong to a sum have all of its terms; padding belongs to none.
+  void check_summed(const Stmt& s, const SlotOfBuffer& place, const ElementBox& box, const Values& origin,
+                    std::string_view what, bool finishing = false) {
+    const Buffer& buffer = nest_.buffers[place.buffer];
+    const StageTensor& tensor = nest_.stages.tensors[buffer.tensor];
+    const ElementBox inside = common(moved(box, origin, 1), whole(tensor.shape));
+    const Piece* const piece =
+        inside.is_empty() ? nullptr : ldm_->unsummed(place, moved(inside, origin, -1), finishing);
+    if (piece == nullptr) return;
+    add(FaultFamily::sum, now(s),
+        fmt::format("{}{} is {} {}", tensor.name, text_of(common(inside, moved(piece->box, origin, 1))), what,
+                    *what_lacks(nest_, *piece->sum, finishing)),
+        &piece->written);
+  }
+
   void transfer(const Stmt& s, const Dma& dma) {
     const auto place = place_of(s, dma.buffer);
     if (!place) return;
@@ -278,6 +262,7 @@ class NestChecker {
         check_free(s, *place, flight.box, !flight.fills);
         if (!flight.fills) {
           check_there(s, *place, flight.box, origin);
+          check_summed(s, *place, flight.box, origin, "stored");
           put(s, tensor, region);
         } else if (writers_.is_written(tensor)) {
           got(s, tensor, region);
@@ -354,10 +339,12 @@ class NestChecker {
     const ElementBox all = whole(nest_.buffers[place->buffer].extents);
     std::vector<ElementBox> filled = {all};
     if (fill.around) filled = without(all, box_of(*fill.around));
+    std::optional<SumTerms> sum;
+    if (!fill.around && summed_.contains(fill.buffer.buffer)) sum.emplace();
     for (ElementBox& box : filled) {
       if (box.is_empty()) continue;
       check_free(s, *place, box, false);
-      ldm_->write(*place, {std::move(box), std::nullopt, now(s)});
+      ldm_->write(*place, {std::move(box), std::nullopt, now(s), sum});
     }
   }
 
@@ -373,6 +360,9 @@ class NestChecker {
     }
     const auto place = place_of(s, compute.output_buffer);
     if (!place) return;
+    for (std::size_t r = 0; r < compute.read_buffers.size(); ++r) {
+      if (compute.read_buffers[r]) check_kept(s, compute, r, *place);
+    }
     const auto rank = static_cast<std::ptrdiff_t>(stage.spatial);
     const Values origin = values(origin_of(nest_, compute.output_buffer));
     const ElementBox output{{points.low.begin(), points.low.begin() + rank},
@@ -381,7 +371,25 @@ class NestChecker {
     if (!is_in_buffer(s, *place, box)) return;
     if (compute.part != Compute::Part::map) check_there(s, *place, box, origin);
     check_free(s, *place, box, false);
+    if (compute.part == Compute::Part::update) return ldm_->add(*place, {box, origin, now(s)}, compute, points);
+    if (compute.part == Compute::Part::finish) check_summed(s, *place, box, origin, "finished", true);
     ldm_->write(*place, {box, origin, now(s)});
+  }
+
+  /// What lies at the bytes of the result is read in place: each element for the one that is put there.
+  void check_kept(const Stmt& s, const Compute& compute, std::size_t r, const SlotOfBuffer& written) {
+    const BufferUse& use = *compute.read_buffers[r];
+    const SlotOfBuffer place{use.buffer, value(use.slot)};
+    if (!share_bytes(nest_, place, written)) return;
+    const Stage& stage = nest_.stages.stages[compute.stage];
+    bool in_place = compute.part != Compute::Part::update && match(nest_, place, written) &&
+                    values(origin_of(nest_, use)) == values(origin_of(nest_, compute.output_buffer));
+    for (std::size_t d = 0; d < stage.reads[r].index.size(); ++d)
+      in_place = in_place && stage.reads[r].index[d].is_variable(VarId(d));
+    if (in_place) return;
+    add(FaultFamily::race, now(s),
+        fmt::format("{} is read while the result is written to the same bytes, in {}", nest_.buffers[use.buffer].name,
+                    nest_.buffers[written.buffer].name));
   }
 
   void read(const Stmt& s, const Access& access, const BufferUse& use, const std::vector<Interval>& axes) {
@@ -402,6 +410,7 @@ class NestChecker {
     if (!is_in_buffer(s, *place, box)) return;
     check_free(s, *place, box, true);
     check_there(s, *place, box, origin);
+    check_summed(s, *place, box, origin, "read");
   }
 
   // --- of all cores --------------------------------------------------------------------------------------------------
@@ -414,22 +423,11 @@ class NestChecker {
     }
   }
 
-  void check_outputs() {
-    for (const TensorWriters::Missing& missing : writers_.missing()) {
-      result_.faults.push_back(
-          {FaultFamily::incomplete,
-           {-1, 0, {}},
-           std::nullopt,
-           fmt::format("no core writes {} of {} elements of {}, the first of them [{}]", missing.elements, missing.of,
-                       nest_.tensors[missing.nest_tensor].name, fmt::join(missing.first, ", "))});
-    }
-  }
-
   const LoopNest& nest_;
-  const Target& target_;
   const std::int64_t most_;
   NestCheck result_;
-  std::vector<bool> loops_;  ///< by variable
+  std::vector<bool> loops_;    ///< by variable
+  std::set<BufferId> summed_;  ///< in which sums are made
   TeamEvents events_;
   TensorWriters writers_;
   int core_ = 0;

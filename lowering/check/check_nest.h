@@ -4,11 +4,10 @@
 // The two know nothing of each other, nor of planners and lowering.
 //
 // A core is followed through its statements in program order. Of every slot of a buffer it is known which elements are
-// there, of which box of the tensor, and which transfers are under way, that fill elements or send them; of every
-// tensor that the nest writes, which core wrote each element. Elements have no values.
+// there, of which box of the tensor, with which terms of their sums, and which transfers are under way, that fill
+// elements or send them; of every tensor that the nest writes, which core wrote each element. Elements have no values.
 //
-// Not looked at: reads whose place depends on the value of a tensor or leaps (a remainder over several quotients), and
-// what computations make of the data.
+// Not looked at: reads whose place depends on the value of a tensor or leaps (a remainder over several quotients).
 #pragma once
 
 #include <cstdint>
@@ -30,6 +29,7 @@ enum class FaultFamily : std::uint8_t {
   wait,           ///< for nothing, or never
   uninitialised,  ///< elements are read that nothing has put there, or those of another box
   overlap,        ///< two cores write one element
+  sum,            ///< a result has not every term of its sum once
   message,        ///< cores of a team do not take part in the same transfers, in the same order
   incomplete      ///< no core writes an element of an output
 };

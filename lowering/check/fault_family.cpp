@@ -13,6 +13,7 @@ std::string_view name_of(FaultFamily family) {
     case FaultFamily::wait: return "wait";
     case FaultFamily::uninitialised: return "uninitialised";
     case FaultFamily::overlap: return "overlap";
+    case FaultFamily::sum: return "sum";
     case FaultFamily::message: return "message";
     case FaultFamily::incomplete: return "incomplete";
   }
@@ -27,6 +28,7 @@ std::string_view remedy_of(FaultFamily family) {
     case FaultFamily::wait: return "a transfer and its wait belong to the same iterations";
     case FaultFamily::uninitialised: return "load or compute what is read before, into the slot that is read";
     case FaultFamily::overlap: return "give each core a part of its own";
+    case FaultFamily::sum: return "begin each sum once, and let its loops and boxes take every term once";
     case FaultFamily::message:
       return "let all cores of the team come to the same transfers and barriers in the same order";
     case FaultFamily::incomplete: return "let loops, parts and puts cover the whole tensor";

@@ -2,6 +2,7 @@
 #include "lowering/check/ldm_contents.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace stowage {
@@ -17,6 +18,32 @@ bool match(const Buffer& a, const Buffer& b) {
 }
 
 }  // namespace
+
+Execution execution_of(const LoopNest& nest, const Moment& moment, int core) {
+  std::set<std::size_t> around;  // variables of loops
+  visit_statements(nest.body, [&](const Stmt& s) {
+    const auto* loop = std::get_if<Loop>(&s.node);
+    if (loop == nullptr) return;
+    visit_statements(loop->body, [&](const Stmt& inside) {
+      if (inside.id == moment.statement) around.insert(loop->variable.index());
+    });
+  });
+  Execution made{moment.statement, core, {}};
+  for (const std::size_t v : around) made.iteration.emplace_back(nest.variables[v].name, moment.values[v]);
+  return made;
+}
+
+bool share_bytes(const LoopNest& nest, const SlotOfBuffer& a, const SlotOfBuffer& b) {
+  const auto begin = [&](const SlotOfBuffer& of) {
+    return nest.buffers[of.buffer].offset + of.slot * nest.buffers[of.buffer].slot_bytes();
+  };
+  return begin(a) < begin(b) + nest.buffers[b.buffer].box_bytes() &&
+         begin(b) < begin(a) + nest.buffers[a.buffer].box_bytes();
+}
+
+bool match(const LoopNest& nest, const SlotOfBuffer& a, const SlotOfBuffer& b) {
+  return a.slot == b.slot && match(nest.buffers[a.buffer], nest.buffers[b.buffer]);
+}
 
 LdmContents::LdmContents(const LoopNest& nest)
     : nest_(nest), pieces_(nest.buffers.size()), beside_(nest.buffers.size()) {
@@ -55,12 +82,20 @@ std::optional<LdmContents::Unfit> LdmContents::unfit(const SlotOfBuffer& place, 
   return Unfit{left.front(), nullptr};
 }
 
+const Piece* LdmContents::unsummed(const SlotOfBuffer& place, const ElementBox& box, bool finishing) const {
+  for (const Piece& piece : pieces_[place.buffer][static_cast<std::size_t>(place.slot)]) {
+    if (piece.sum && overlap(piece.box, box) && what_lacks(nest_, *piece.sum, finishing)) return &piece;
+  }
+  return nullptr;
+}
+
 void LdmContents::write(const SlotOfBuffer& place, Piece piece) {
   const auto take = [&](std::vector<Piece>& from) {
     std::vector<Piece> left;
     for (Piece& old : from) {
       if (piece.box.holds(old.box)) continue;
-      for (ElementBox& rest : without(old.box, piece.box)) left.push_back({std::move(rest), old.origin, old.written});
+      for (ElementBox& rest : without(old.box, piece.box))
+        left.push_back({std::move(rest), old.origin, old.written, old.sum});
     }
     from = std::move(left);
   };
@@ -74,6 +109,20 @@ void LdmContents::write(const SlotOfBuffer& place, Piece piece) {
   std::vector<Piece>& own = pieces(place);
   take(own);
   own.push_back(std::move(piece));
+}
+
+void LdmContents::add(const SlotOfBuffer& place, const Piece& piece, const Compute& compute, const ElementBox& points) {
+  std::vector<Piece> parts;
+  std::vector<const ElementBox*> held;
+  for (const Piece& old : pieces(place)) {
+    const ElementBox box = common(old.box, piece.box);
+    if (box.is_empty()) continue;
+    held.push_back(&old.box);
+    parts.push_back({box, piece.origin, piece.written, with_terms(nest_, old.sum, compute, points)});
+  }
+  for (ElementBox& rest : missing(piece.box, held))  // a fault of its own; from here on as if it had been begun
+    parts.push_back({std::move(rest), piece.origin, piece.written, with_terms(nest_, SumTerms{}, compute, points)});
+  for (Piece& part : parts) write(place, std::move(part));
 }
 
 }  // namespace stowage

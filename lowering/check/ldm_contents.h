@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "lowering/check/boxes.h"
+#include "lowering/check/check_nest.h"
+#include "lowering/check/sum_terms.h"
 #include "lowering/ir/loop_nest.h"
 
 namespace stowage {
@@ -18,17 +20,25 @@ struct Moment {
   std::vector<std::int64_t> values;
 };
 
+Execution execution_of(const LoopNest& nest, const Moment& moment, int core);
+
 struct SlotOfBuffer {
   BufferId buffer;
   std::int64_t slot = 0;
   friend auto operator<=>(const SlotOfBuffer&, const SlotOfBuffer&) = default;
 };
 
+/// Whether two slots lie at some of the same bytes; of slots that there are.
+bool share_bytes(const LoopNest& nest, const SlotOfBuffer& a, const SlotOfBuffer& b);
+/// Whether element i of the one lies where element i of the other does.
+bool match(const LoopNest& nest, const SlotOfBuffer& a, const SlotOfBuffer& b);
+
 /// Elements of a slot, in its own coordinates.
 struct Piece {
   ElementBox box;
   std::optional<std::vector<std::int64_t>> origin;  ///< of the slot in the tensor; none: padding, anywhere
   Moment written;
+  std::optional<SumTerms> sum = std::nullopt;  ///< that is under way; none: a value that is whole
 };
 
 struct TransferUnderWay {
@@ -56,8 +66,13 @@ class LdmContents {
   [[nodiscard]] std::optional<Unfit> unfit(const SlotOfBuffer& place, const ElementBox& box,
                                            const std::vector<std::int64_t>& origin) const;
 
+  /// The first part of a box that is no whole result (what_lacks), if there is one.
+  [[nodiscard]] const Piece* unsummed(const SlotOfBuffer& place, const ElementBox& box, bool finishing) const;
+
   /// Elements get there; what lay at the same bytes is lost.
   void write(const SlotOfBuffer& place, Piece piece);
+  /// A computation adds terms to what is there, for a box of its points.
+  void add(const SlotOfBuffer& place, const Piece& piece, const Compute& compute, const ElementBox& points);
   void start(TransferUnderWay flight) { flights_.push_back(std::move(flight)); }
   /// Ends those under way for which `is_awaited` holds: what they fill is there. How many that were.
   template <class IsAwaited>

@@ -27,7 +27,7 @@ constexpr double trusted_error = error_limit / 2;
 /// So that small errors do not count for more than they are worth.
 constexpr double least_error = 0.001;
 
-using Samples = std::vector<const CostSample*>;
+using SampleRefs = std::vector<const CostSample*>;
 /// Nothing where the sample was left to the simulation.
 using Said = std::function<std::optional<std::int64_t>(const CostSample&)>;
 
@@ -36,7 +36,7 @@ double error_of(std::int64_t said, const CostSample& sample) {
   return std::abs(static_cast<double>(said) - simulated) / simulated;
 }
 
-PredictionErrors errors_of(const Samples& samples, const Said& said) {
+PredictionErrors errors_of(const SampleRefs& samples, const Said& said) {
   PredictionErrors result;
   result.samples = static_cast<std::int64_t>(samples.size());
   std::set<std::size_t> groups;
@@ -59,7 +59,7 @@ PredictionErrors errors_of(const Samples& samples, const Said& said) {
 }
 
 /// In an order that the seed draws.
-std::vector<std::size_t> drawn_groups(const Samples& samples, std::uint64_t seed) {
+std::vector<std::size_t> drawn_groups(const SampleRefs& samples, std::uint64_t seed) {
   std::set<std::size_t> all;
   for (const CostSample* sample : samples) all.insert(sample->group);
   std::vector<std::size_t> groups(all.begin(), all.end());
@@ -75,7 +75,7 @@ double log_ratio(const CostSample& sample) {
                   static_cast<double>(std::max<std::int64_t>(1, sample.features.base_cycles)));
 }
 
-BoostedTrees grown(const Samples& samples, const std::function<double(const CostSample&)>& wanted) {
+BoostedTrees grown(const SampleRefs& samples, const std::function<double(const CostSample&)>& wanted) {
   std::vector<std::vector<double>> rows;
   std::vector<double> values;
   for (const CostSample* sample : samples) {
@@ -86,14 +86,14 @@ BoostedTrees grown(const Samples& samples, const std::function<double(const Cost
 }
 
 /// Of each sample, what trees say of it that were grown on the groups of other parts.
-std::map<const CostSample*, double> said_by_others(const Samples& samples, std::uint64_t seed,
+std::map<const CostSample*, double> said_by_others(const SampleRefs& samples, std::uint64_t seed,
                                                    const std::function<double(const CostSample&)>& wanted) {
   const std::vector<std::size_t> groups = drawn_groups(samples, seed);
   std::map<std::size_t, std::size_t> part_of;
   for (std::size_t g = 0; g < groups.size(); ++g) part_of[groups[g]] = g % doubt_parts;
   std::map<const CostSample*, double> said;
   for (std::size_t part = 0; part < std::min(doubt_parts, groups.size()); ++part) {
-    Samples others;
+    SampleRefs others;
     for (const CostSample* sample : samples) {
       if (part_of.at(sample->group) != part) others.push_back(sample);
     }
@@ -115,7 +115,7 @@ std::int64_t cycles_by(double log_of_ratio, const PlanFeatures& features) {
 }
 
 /// From the samples that are trained with alone.
-void learn_doubt(CostPredictor& predictor, const Samples& trained) {
+void learn_doubt(CostPredictor& predictor, const SampleRefs& trained) {
   std::map<const CostSample*, double> errors;
   for (const auto& [sample, ratio] : said_by_others(trained, predictor.seed, log_ratio)) {
     errors[sample] = error_of(cycles_by(ratio, sample->features), *sample);
@@ -145,15 +145,15 @@ std::int64_t predicted_cycles(const CostPredictor& predictor, const PlanFeatures
 CostPredictor train_predictor(const std::vector<CostSample>& samples, std::uint64_t seed) {
   CostPredictor predictor;
   predictor.seed = seed;
-  Samples all;
+  SampleRefs all;
   for (const CostSample& sample : samples) all.push_back(&sample);
   const std::vector<std::size_t> groups = drawn_groups(all, seed);
   check(groups.size() >= fewest_groups, "too few groups to hold some out");
   const std::set<std::size_t> held(groups.begin(),
                                    groups.begin() + static_cast<std::ptrdiff_t>(groups.size() / fewest_groups));
-  Samples trained;
-  Samples held_out;
-  Samples chosen;
+  SampleRefs trained;
+  SampleRefs held_out;
+  SampleRefs chosen;
   for (const CostSample& sample : samples) {
     (held.contains(sample.group) ? held_out : trained).push_back(&sample);
     if (held.contains(sample.group) && sample.is_chosen) chosen.push_back(&sample);

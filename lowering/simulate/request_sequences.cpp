@@ -224,6 +224,7 @@ class SequenceWriter {
   }
 
   void write_barrier(const WalkedStatement& walked, const std::map<int, Space>& barriers, Parts& parts) {
+    if (barriers.empty()) return;
     const auto found = barriers.find(walked.statement->id);
     if (found == barriers.end()) return;
     Request request;
@@ -271,6 +272,7 @@ class SequenceWriter {
     for (std::int64_t trip = 0; trip < (alike ? std::min<std::int64_t>(trips, 1) : trips); ++trip) {
       values_[variable] = trip;
       Parts parts;
+      parts.reserve(walked.body.size());
       write(walked.body, parts);
       bodies.push_back(sequence_of(std::move(parts)));
     }
@@ -320,11 +322,11 @@ class SequenceWriter {
   }
 
   int sequence_of(Parts parts) {
-    std::vector<std::int64_t> key;
-    for (const SequencePart& part : parts) key.insert(key.end(), {part.request, part.sequence, part.times});
     if (shares_) {
       if (parts.size() == 1 && parts[0].sequence >= 0 && parts[0].times == 1) return parts[0].sequence;
-      const auto found = sequences_.find(key);
+      key_.clear();
+      for (const SequencePart& part : parts) key_.insert(key_.end(), {part.request, part.sequence, part.times});
+      const auto found = sequences_.find(key_);
       if (found != sequences_.end()) return found->second;
     }
     RequestSequence made;
@@ -347,7 +349,7 @@ class SequenceWriter {
     made.parts = std::move(parts);
     const int number = static_cast<int>(all_.sequences.size());
     all_.sequences.push_back(std::move(made));
-    sequences_[std::move(key)] = number;
+    if (shares_) sequences_.emplace(key_, number);
     return number;
   }
 
@@ -361,11 +363,11 @@ class SequenceWriter {
 
   /// -1 of a statement that does nothing here.
   int request_of(const WalkedStatement& walked) {
-    Values key = {walked.number};
-    if (walked.slot) key.push_back((*walked.slot)(values_));
-    for (const CompiledIndex& e : walked.numbers) key.push_back(e(values_));
-    const auto [at, is_new] = requests_.try_emplace(std::move(key), -1);
-    if (!is_new) return at->second;
+    key_ = {walked.number};
+    if (walked.slot) key_.push_back((*walked.slot)(values_));
+    for (const CompiledIndex& e : walked.numbers) key_.push_back(e(values_));
+    if (const auto found = requests_.find(key_); found != requests_.end()) return found->second;
+    const auto at = requests_.emplace(key_, -1).first;
     const Values& known = at->first;
     const std::span<const std::int64_t> extents = std::span(known).subspan(walked.slot ? 2 : 1);
     const std::optional<Request> request = made_request(walked, walked.slot ? known[1] : 0, extents);
@@ -427,6 +429,7 @@ class SequenceWriter {
   std::vector<WalkedStatement> body_;
   std::vector<std::size_t> cores_deciding_;
   Values values_;
+  Values key_;  ///< of what is looked for; one for all, as most is there
   RequestSequences all_;
   std::map<int, std::unordered_map<Values, int, HashOfNumbers>> of_loop_;  ///< by Stmt::id, then by what decides
   std::unordered_map<Values, int, HashOfNumbers> requests_;
