@@ -54,6 +54,8 @@ model = "missing.onnx"
 name = "tiny"
 network = "matmul"
 set = { target.ldm.bytes = 6200 }
+[job.schedule."matmul"]
+slots = { B = 1 }
 
 [[job]]
 name = "last"

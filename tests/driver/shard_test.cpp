@@ -35,6 +35,8 @@ model = "missing.onnx"
 name = "tiny"
 network = "matmul"
 set = { target.ldm.bytes = 6200 }
+[job.schedule."matmul"]
+slots = { B = 1 }
 
 [[job]]
 name = "no such dimension"
