@@ -140,7 +140,8 @@ std::variant<StepWork, Decision> work_of(const Graph& graph, const FusedOperator
     }
   }
   if (!refused) return launch_of(std::get<Plan>(std::move(planned)));
-  if (group.operators.size() > 1 || !nothing_fixed) return *std::move(refused);
+  const bool is_too_large = refused->rule == too_large_rule;  // which is no matter of the LDM
+  if (group.operators.size() > 1 || !nothing_fixed || is_too_large) return *std::move(refused);
   auto managed = plan_without_ldm(group_stages(graph, group), *std::move(refused), target);
   if (auto* decision = std::get_if<Decision>(&managed)) return std::move(*decision);
   return StepWork(ManagementStep{std::make_shared<const ManagementPlan>(std::get<ManagementPlan>(std::move(managed)))});
