@@ -149,11 +149,12 @@ TEST_CASE("operators whose transfers a target's dma_alignment does not allow are
     INFO(planner);
     const Compiled given_away = compiled_for(rows, planner, wide);
     REQUIRE(given_away.compilation);
-    CHECK_THAT(given_away.said, Catch::Contains("the management core computes them") &&
-                                    Catch::Contains("note: sum, ") && Catch::Contains("note: shares, ") &&
+    CHECK_THAT(given_away.said, Catch::Contains("the management core computes") && Catch::Contains("note: shares, ") &&
                                     Catch::Contains("sw26010 moves multiples of 512 bytes ('dma.alignment')") &&
                                     Catch::Contains("[dma-alignment]"));
-    for (const ProgramStep& step : given_away.compilation->program.steps) CHECK(step.plan() == nullptr);
+    for (const ProgramStep& step : given_away.compilation->program.steps) {
+      if (step.group.name == "shares") CHECK(step.plan() == nullptr);
+    }
   }
   // Rows of 128 floats are 512 bytes.
   Net other;
