@@ -12,6 +12,7 @@
 #include "core/evaluate.h"
 #include "core/number_text.h"
 #include "core/operators.h"
+#include "lowering/program/management_plan.h"
 #include "lowering/program/planners.h"
 #include "lowering/program/program.h"
 #include "tests/emitter/vendor_compile.h"
@@ -70,6 +71,22 @@ std::string outcome(const std::vector<std::string>& settings) {
   return text;
 }
 
+/// What the management core takes for an operator of which not one element fits into the LDM.
+std::string outcome_without_ldm(std::vector<std::string> settings) {
+  Net net;
+  const Graph graph = net.unplaced(net.op("Softmax", "Softmax", {net.input("x", {64, 512})}));
+  settings.insert(settings.end(), {"target.ldm.bytes=260", "target.ldm.reserved=256"});
+  Diagnostics diagnostics;
+  const auto compilation = compile_with(graph, settings, diagnostics);
+  if (!compilation) return "refused: " + format_diagnostics(diagnostics);
+  std::string text;
+  for (const ProgramStep& step : compilation->program.steps) {
+    REQUIRE(step.on_management_core() != nullptr);
+    text += fmt::format("{} cycles\n", step.on_management_core()->cycles());
+  }
+  return text;
+}
+
 std::string key_of(const std::string& line) { return line.substr(0, line.find(' ')); }
 
 /// Values other than SW26010's, by key; what is refused has the code of its diagnostic.
@@ -105,6 +122,10 @@ const std::multimap<std::string, std::pair<std::string, std::string>>& other_val
       {"dma.alignment", {"16", ""}},
       {"dma.alignment", {"64", "alignment-too-small"}},
       {"main_memory.bytes", {"100", "main-memory-capacity"}},
+      {"management_core.bytes_per_second", {"1e6", ""}},
+      {"management_core.cache_bytes", {"1024", ""}},
+      {"management_core.function_cycles", {"1000", ""}},
+      {"management_core.operations_per_cycle", {"1", ""}},
       {"main_memory.line_bytes", {"4096", ""}},
       {"main_memory.line_bytes", {"4", "alignment-too-small"}},
       {"dma.startup_cycles", {"10", ""}},
@@ -138,14 +159,16 @@ TEST_CASE("every key of a target is obeyed or refused by name") {
     for (auto value = from; value != to; ++value) {
       const auto& [text, code] = value->second;
       INFO(text);
-      const std::string got = outcome({fmt::format("target.{}={}", key, text)});
-      CHECK(got != as_it_is);
+      const std::vector<std::string> setting = {fmt::format("target.{}={}", key, text)};
+      const bool is_managed = key.starts_with("management_core.");
+      const std::string got = is_managed ? outcome_without_ldm(setting) : outcome(setting);
+      CHECK(got != (is_managed ? outcome_without_ldm({}) : as_it_is));
       const bool refused = got.starts_with("refused: ");
       CHECK(refused == !code.empty());
       if (refused) CHECK_THAT(got, Catch::Contains("[" + code + "]") && Catch::Contains("'"));
     }
   }
-  CHECK(keys == 23);
+  CHECK(keys == 27);
 }
 
 TEST_CASE("a network that main memory does not hold is refused with its numbers") {
