@@ -286,8 +286,16 @@ TEST_CASE("a target that reserves no LDM leaves the parameters their room") {
   const ToolRun given_away =
       run_stowage({"compile", "matmul.onnx", "--planner", "swtvm", "--set", "target.cores.count=1", "--set",
                    "target.ldm.reserved=0", "--set", "target.ldm.bytes=128"});
+  CHECK(given_away.code == 0);
   CHECK(given_away.err.find("for parameters)") != std::string::npos);
   CHECK(given_away.err.find("[management-core]") != std::string::npos);
+
+  write_text("mine.toml", "[schedule.\"matmul\"]\nslots = { B = 1 }\n");
+  const ToolRun refused =
+      run_stowage({"compile", "matmul.onnx", "--planner", "swtvm", "--set", "target.cores.count=1", "--set",
+                   "target.ldm.reserved=0", "--set", "target.ldm.bytes=128", "--schedule", "mine.toml"});
+  CHECK(refused.code == 1);
+  CHECK(refused.err.find("for parameters)") != std::string::npos);
 }
 
 TEST_CASE("failures print as JSON too") {
