@@ -31,10 +31,11 @@ struct TextRecord {
 /// Each has its heading in core/trace/headings.cpp, its sentence in core/trace/sentences.cpp and its fields in
 /// driver/store/trace_row.cpp; where one of these is missing the compiler says so.
 using TraceEvent =
-    std::variant<TextRecord,                                                                              //
-                 OperatorFolded, FoldingRefused, ViewStored, ViewRefused, BranchesStored, BranchesApart,  //
-                 GroupAccepted, GroupFixed, CandidateRefused, StartsGivenUp, CandidatesCut, ChainsCut,    //
-                 BeamKept, PartitionFound,                                                                //
+    std::variant<TextRecord,  //
+                 OperatorFolded, FoldingRefused, ChannelsBlocked, ChannelsKept, ViewStored, ViewRefused, BranchesStored,
+                 BranchesApart,                                                                         //
+                 GroupAccepted, GroupFixed, CandidateRefused, StartsGivenUp, CandidatesCut, ChainsCut,  //
+                 BeamKept, PartitionFound,                                                              //
                  CoresSplit, SplitUnaligned, GivenToManagementCore, BufferCorrelated, IteratorsClassified, SizeTried,
                  SizesChosen,                                                                                  //
                  LdmExceeded, LoopTried, LoopBarred, LoopPlaced, LoopsOrdered, TransferPlaced,                 //
@@ -50,8 +51,9 @@ struct TraceRecord {
 
 /// What every record has, as text.
 struct TraceHeading {
-  std::string algorithm;  ///< "fusion", "intrinsic", "placement", "branches", "exact", "parallel", "search", "alg1" …
-  std::string rule;       ///< line of the published algorithm or name of the rule
+  std::string
+      algorithm;  ///< "fusion", "intrinsic", "layout", "placement", "branches", "exact", "parallel", "search", "alg1" …
+  std::string rule;  ///< line of the published algorithm or name of the rule
   TraceOutcome outcome = TraceOutcome::step;
 };
 TraceHeading heading_of(const TraceEvent& what);

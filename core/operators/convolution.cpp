@@ -6,23 +6,28 @@
 #include <fmt/format.h>
 
 #include "core/number_text.h"
-#include "core/operators/window.h"
+#include "core/operators/picture.h"
 
 namespace stowage::operators {
 namespace {
 
 Shape tail(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
 
-/// Checks what all kinds share; returns the number of groups. Weights have `more` dimensions than the input.
-std::int64_t check_convolution(const Definer& d, int more = 0) {
-  const StageTensorId x = d.operand(0);
-  const StageTensorId w = d.operand(1);
-  d.require_floats({x});
+/// Checks what all kinds share; returns the number of groups.
+std::int64_t check_convolution(const Definer& d) {
+  d.require_floats({d.operand(0)});
   d.require_same_type(d.operands());
-  d.require_rank(x, 3, 5);
-  d.require_rank(w, d.rank(x) + more, d.rank(x) + more);
   const std::int64_t groups = int_attribute(d.attributes(), "group", 1);
   if (groups < 1) d.refuse("bad-attribute", fmt::format("attribute group is {}", groups), "give a group of at least 1");
+  return groups;
+}
+
+/// Of a convolution whose pictures are as ONNX has them. Weights have `more` dimensions than the input.
+std::int64_t check_plain_convolution(const Definer& d, int more = 0) {
+  const std::int64_t groups = check_convolution(d);
+  const StageTensorId x = d.operand(0);
+  d.require_rank(x, 3, 5);
+  d.require_rank(d.operand(1), d.rank(x) + more, d.rank(x) + more);
   return groups;
 }
 
@@ -38,39 +43,63 @@ ScalarExpr with_bias(const Definer& d, StageDraft& stage, const IndexExpr& ff, s
   return scalar_accumulator(type) + stage.read(b, {ff});
 }
 
+/// The channels that a convolution sums over, by their number among those of one group and among all.
+struct SummedChannels {
+  IndexExpr in_group;
+  ChannelIndex all;
+};
+
+SummedChannels summed_channels(StageDraft& stage, const ChannelIndex& feature, std::int64_t features,
+                               std::int64_t groups, std::int64_t channels, std::int64_t block) {
+  if (groups == 1 && block > 0) {
+    ChannelIndex all{
+        {}, block, stage.reduction_axis("rc_block", channels / block), stage.reduction_axis("rc_lane", block)};
+    all.number = all.of_block * block + all.in_block;
+    return {all.number, all};
+  }
+  const IndexExpr rc = stage.reduction_axis("rc", channels);
+  if (groups == 1) return {rc, {rc}};
+  // With one channel a group rc is always 0: depthwise convolutions read channel ff / multiplier, and no sum.
+  if (channels == 1 && features == groups) return {rc, feature};
+  const IndexExpr group = floor_div(feature.number, std::max<std::int64_t>(1, features / groups));
+  return {rc, {channels == 1 ? group : group * channels + rc}};
+}
+
 OperatorDefinition conv(Definer& d) {
   const std::int64_t groups = check_convolution(d);
+  const ChannelBlocks blocks = checked_channel_blocks(d);
   const StageTensorId x = d.operand(0);
   const StageTensorId w = d.operand(1);
-  const Shape in = d.shape(x);
-  const Shape weights = d.shape(w);
+  const Shape in = picture_shape(d, blocks);
+  const int weights_rank = static_cast<int>(in.size()) + (blocks.result > 0 ? 1 : 0);
+  d.require_rank(w, weights_rank, weights_rank);
+  const Shape weights = blocks.result > 0 ? unblocked_shape(d.shape(w), 0) : d.shape(w);
   const std::int64_t features = weights[0];
   const std::int64_t channels = weights[1];  // of one group
-  if (in[1] % groups != 0 || in[1] / groups != channels || features % groups != 0) {
-    d.refuse("shape-mismatch", fmt::format("input {} and weights {} do not fit {}", to_text(in), to_text(weights),
-                                           counted(groups, "group")));
+  if (in[1] % groups != 0 || in[1] / groups != channels || features % groups != 0 ||
+      (blocks.result > 0 && d.shape(w).back() != blocks.result)) {
+    d.refuse("shape-mismatch", fmt::format("input {} and weights {} do not fit {}", to_text(d.shape(x)),
+                                           to_text(d.shape(w)), counted(groups, "group")));
   }
   const auto windows = forward_windows(d, tail(in), tail(weights), false);
 
   StageDraft stage(d, "conv");
-  const IndexExpr n = stage.axis("n", in[0]);
-  const IndexExpr ff = stage.axis("ff", features);
-  const std::vector<IndexExpr> out = spatial_axes(stage, windows);
-  const IndexExpr rc = stage.reduction_axis("rc", channels);
-  const IndexExpr group = groups == 1 ? IndexExpr(0) : floor_div(ff, std::max<std::int64_t>(1, features / groups));
-  // With one channel a group rc is always 0: depthwise convolutions read channel ff / multiplier, and no sum.
-  std::vector<IndexExpr> x_at = {n, groups > 1 && channels == 1 ? group : group * channels + rc};
-  std::vector<IndexExpr> w_at = {ff, rc};
+  const PictureAxes out = picture_axes(d, stage, in[0], "ff", features, blocks.result, windows);
+  const SummedChannels summed = summed_channels(stage, out.channel, features, groups, channels, blocks.operand);
+  std::vector<IndexExpr> starts;
+  std::vector<IndexExpr> w_at = {out.channel.block > 0 ? out.channel.of_block : out.channel.number, summed.in_group};
   bool clips = false;
   for (std::size_t k = 0; k < windows.size(); ++k) {
     const IndexExpr r = stage.reduction_axis(window_axis_name(k, windows.size()), windows[k].kernel);
-    x_at.push_back(windows[k].start(out[k]) + r * windows[k].dilation);
+    starts.push_back(windows[k].start(out.spatial[k]) + r * windows[k].dilation);
     w_at.push_back(r);
     clips = clips || windows[k].clips();
   }
-  const ScalarExpr input = stage.read(x, std::move(x_at), clips ? std::optional(0.0) : std::nullopt);
+  if (out.channel.block > 0) w_at.push_back(out.channel.in_block);
+  const ScalarExpr input =
+      stage.read(x, pixel(blocks.operand, out.n, summed.all, starts), clips ? std::optional(0.0) : std::nullopt);
   const ScalarExpr weight = stage.read(w, std::move(w_at));
-  stage.output(Reduction::sum, input * weight, with_bias(d, stage, ff, features));
+  stage.output(Reduction::sum, input * weight, with_bias(d, stage, out.channel.number, features));
   return d.done();
 }
 
@@ -152,7 +181,7 @@ struct TransposedTaps {
 };
 
 OperatorDefinition conv_transpose(Definer& d) {
-  const std::int64_t groups = check_convolution(d);
+  const std::int64_t groups = check_plain_convolution(d);
   const StageTensorId x = d.operand(0);
   const StageTensorId w = d.operand(1);
   const Shape in = d.shape(x);
@@ -245,7 +274,7 @@ std::string phase_axis_name(std::size_t dimension, std::size_t dimensions) {
 OperatorDefinition conv_transpose_phases(Definer& d) {
   const StageTensorId x = d.operand(0);
   const StageTensorId w = d.operand(1);
-  const std::int64_t groups = check_convolution(d, std::max(1, d.rank(x)) - 2);
+  const std::int64_t groups = check_plain_convolution(d, std::max(1, d.rank(x)) - 2);
   const Shape in = d.shape(x);
   const Shape weights = d.shape(w);
   const auto dimensions = phased_dimensions(d, in, weights);
@@ -307,6 +336,7 @@ std::vector<OperatorRow> convolution_rows() {
                       window_attribute_rows(false),
                       guarded<conv>};
   forward.attributes.push_back(group);
+  forward.attributes.push_back(channel_blocks_row());
   OperatorRow transposed{"ConvTranspose",
                          "transposed convolution of 1 to 3 spatial dimensions, with bias",
                          {"X", "W", "B"},

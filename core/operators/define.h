@@ -17,6 +17,9 @@
 
 namespace stowage::operators {
 
+/// Extents for which tables of source positions are made; beyond that they would fill the memory.
+inline constexpr std::int64_t largest_table = std::int64_t{1} << 26;
+
 /// Internal to core/operators: how a definition that cannot be made is left.
 struct Refusal {
   std::string code;

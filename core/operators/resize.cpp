@@ -11,8 +11,6 @@
 namespace stowage::operators {
 namespace {
 
-constexpr std::int64_t largest_table = std::int64_t{1} << 26;
-
 /// One dimension.
 struct Scaling {
   std::size_t dimension = 0;

@@ -67,7 +67,6 @@ std::int64_t pad_source(PadMode mode, std::int64_t position, std::int64_t extent
 }
 
 OperatorDefinition pad(Definer& d) {
-  constexpr std::int64_t largest_table = std::int64_t{1} << 26;
   const StageTensorId x = d.operand(0);
   const Shape from = d.shape(x);
   const std::size_t rank = from.size();

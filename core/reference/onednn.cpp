@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/channel_blocks.h"
 #include "core/reference/onednn_session.h"
 
 namespace stowage::reference {
@@ -117,7 +118,28 @@ Tensor Session::run(const dnnl::primitive& primitive, Arguments arguments, const
   return Tensor(ElementType::f32, call_.output_shape, std::move(bytes));
 }
 
+namespace {
+
+/// Pictures with channels in blocks are taken apart and put together again around the operator as ONNX defines it, so
+/// that what is computed in blocks is compared with what knows nothing of them.
+std::optional<Tensor> run_without_blocks(const OneDnnCall& call, const ChannelBlocks& blocks) {
+  Operator op = call.op;
+  op.attributes.erase(channel_blocks_attribute);
+  std::vector<std::optional<Tensor>> inputs = call.inputs;
+  if (blocks.operand > 0) inputs[0] = unblocked(*inputs[0], 1);
+  const bool has_weights = inputs.size() > 1 && inputs[1].has_value();
+  if (blocks.result > 0 && has_weights) inputs[1] = unblocked(*inputs[1], 0);
+  const Shape shape = blocks.result > 0 ? unblocked_shape(call.output_shape, 1) : call.output_shape;
+  const auto result = run_by_onednn({op, inputs, call.output_type, shape});
+  return result && blocks.result > 0 ? std::optional(blocked(*result, 1, blocks.result)) : result;
+}
+
+}  // namespace
+
 std::optional<Tensor> run_by_onednn(const OneDnnCall& call) {
+  if (const ChannelBlocks blocks = channel_blocks_of(call.op.attributes); blocks != ChannelBlocks{}) {
+    return run_without_blocks(call, blocks);
+  }
   const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.kind == call.op.kind; });
   if (row == rows.end() || !suits_onednn(call.output_type, call.output_shape)) return std::nullopt;
   for (const auto& input : call.inputs) {

@@ -26,6 +26,17 @@ struct FoldingRefused {
   Decision why;
 };
 
+/// An operator that reads or writes pictures with their channels in blocks (core/channel_blocks.h).
+struct ChannelsBlocked {
+  std::int64_t operand = 0;  ///< channels a block; 0: as ONNX has them
+  std::int64_t result = 0;
+};
+
+/// A picture whose channels, and those of all that have to lie as it does, stay as ONNX has them.
+struct ChannelsKept {
+  Decision why;
+};
+
 /// A box in the memory of another tensor (core/graph.h, StorageBox).
 struct TracedBox {
   std::string storage;

@@ -26,6 +26,9 @@ TraceHeading heading(const OperatorFolded& folded) {
 }
 TraceHeading heading(const FoldingRefused& folding) { return {"intrinsic", folding.why.rule, refused}; }
 
+TraceHeading heading(const ChannelsBlocked&) { return {"layout", "channel-blocks", accepted}; }
+TraceHeading heading(const ChannelsKept& kept) { return {"layout", kept.why.rule, refused}; }
+
 TraceHeading heading(const ViewStored& view) {
   switch (view.rule) {
     case ViewStored::Rule::concat: return {"placement", "concat", accepted};

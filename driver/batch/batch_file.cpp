@@ -54,6 +54,7 @@ void read_common(TomlTable& table, const fs::path& folder, JobDraft& job) {
   }
   table.read("fusion", job.request.fusion);
   table.read("planner", job.request.planner);
+  table.read("layout", job.request.layout);
   table.read("cost", job.request.cost);
   if (table.read("cost_model", job.request.cost_model) && !job.request.cost_model.empty()) {
     job.request.cost_model = beside(folder, job.request.cost_model);

@@ -59,6 +59,7 @@ Json described(const Job& job, FileHashes& files) {
   json["settings"] = request.settings;
   json["fusion"] = request.fusion;
   json["planner"] = request.planner;
+  if (request.layout != given_layout) json["layout"] = request.layout;
   json["cost"] = {request.cost, request.cost_model, files.of(request.cost_model, false)};
   json["templates"] = {request.templates, files.of(request.templates, false)};
   json["dimensions"] = request.import.dimensions;

@@ -129,6 +129,7 @@ Json begun(const Job& job) {
   json["target"] = job.keys->request.target;
   json["fusion"] = job.keys->request.fusion;
   json["planner"] = job.keys->request.planner;
+  json["layout"] = job.keys->request.layout;
   json["cost"] = job.keys->request.cost;
   if (!job.swept.empty()) json["sweep"] = swept_json(job);
   return json;

@@ -234,11 +234,13 @@ class Merger {
   /// Many jobs have the same, as far as a line tells of it.
   const Shared<JobKeys>& shared(const Shared<JobKeys>& keys) {
     const CompileRequest& request = keys->request;
-    return keys_.try_emplace({keys->network, request.target, request.fusion, request.planner, request.cost}, keys)
+    return keys_
+        .try_emplace({keys->network, request.target, request.fusion, request.planner, request.layout, request.cost},
+                     keys)
         .first->second;
   }
 
-  std::map<std::array<std::string, 5>, Shared<JobKeys>> keys_;
+  std::map<std::array<std::string, 6>, Shared<JobKeys>> keys_;
   Diagnostics& diagnostics_;
   Diagnostics own_;
   std::vector<ShardFolder> shards_;

@@ -35,6 +35,7 @@ ResultRow row_of(const StoredResult& stored) {
                              {"target", request.target},
                              {"fusion", request.fusion},
                              {"planner", request.planner},
+                             {"layout", request.layout},
                              {"cost", request.cost},
                              {"model_hash", stored.model_hash}}};
   std::string swept;

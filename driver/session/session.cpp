@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/channel_blocks.h"
 #include "core/npy.h"
 #include "core/operators.h"
 #include "core/time_limit.h"
@@ -21,6 +22,7 @@
 #include "driver/session/program_on.h"
 #include "fusion/explain/record_as_planned.h"
 #include "fusion/facts/views.h"
+#include "fusion/fold/channel_blocks.h"
 #include "fusion/fold/fold_intrinsics.h"
 #include "fusion/strategies/fuse_candidates.h"
 #include "lowering/model/planner.h"
@@ -78,6 +80,10 @@ const Backend& backend_of(const CompileRequest& request) {
   return found != nullptr ? *found : *request.backends.front();
 }
 
+std::string layout_of(const Compilation& compilation) {
+  return std::string(has_channel_blocks(compilation.program.fused.graph) ? blocked_layout : given_layout);
+}
+
 const Backend& backend_of(const Compilation& compilation) {
   check(compilation.backend != nullptr, "a compilation without a family");
   return *compilation.backend;
@@ -123,6 +129,10 @@ Result<CompileWay> compile_way(const CompileRequest& request, Diagnostics& diagn
     for (const Backend* known : request.backends) families.emplace_back(known->family());
     report_unknown("family", target->family, families, own);
   }
+  const std::vector<std::string> layouts = layout_names();
+  if (std::find(layouts.begin(), layouts.end(), request.layout) == layouts.end()) {
+    report_unknown("layout", request.layout, layouts, own);
+  }
   const Strategy* strategy = find_strategy(request.fusion);
   if (strategy == nullptr) report_unknown("fusion", request.fusion, strategy_names(), own);
   const Backend& family = backend != nullptr ? *backend : *request.backends.front();
@@ -151,6 +161,13 @@ Result<CompileWay> compile_way(const CompileRequest& request, Diagnostics& diagn
                     *std::move(cost_model),
                     *std::move(user_templates),
                     *std::move(templates)};
+}
+
+/// The imported network as it is fused; `layout` is one of layout_names().
+Graph prepared(const Graph& imported, const std::string& layout, const Target& target, TraceSink trace) {
+  Graph folded = fold_intrinsics(imported, trace);
+  if (layout == blocked_layout) folded = block_channels(folded, target, trace);
+  return place_tensors(folded, trace, target.dma.alignment);
 }
 
 /// What follows when a network is fused; the rest of `compilation` is filled in.
@@ -278,7 +295,7 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   CostOptions costs = request.costs;
   costs.choices = &choices;
   costs.evaluator = way.evaluator;
-  const Graph placed = place_tensors(fold_intrinsics(graph, trace), trace, way.target.dma.alignment);
+  const Graph placed = prepared(graph, request.layout, way.target, trace);
   auto fused = fuse(compilation, placed, way, request.fixed.groups, costs, diagnostics, stop, progress, limited);
   if (!fused) return Failed{};
   const bool is_cut_short = limited != nullptr && limited->is_cut_short;
@@ -427,9 +444,8 @@ Result<Program> program_on(const Compilation& before, const Target& target, cons
   options.evaluator = way.evaluator;
   Compilation made;  // its trace and its record of the fusion are not asked for
   const TraceSink trace(&made.trace);
-  const Graph graph = before.imported
-                          ? place_tensors(fold_intrinsics(*before.imported, trace), trace, target.dma.alignment)
-                          : before.program.fused.graph;
+  const Graph graph =
+      before.imported ? prepared(*before.imported, layout_of(before), target, trace) : before.program.fused.graph;
   const auto fused = fuse(made, graph, way, fixed.groups, options, diagnostics, stop, progress);
   if (!fused || stop.stop_requested()) return Failed{};
   auto program = way.backend->plan(*fused, fixed, way.planner, target, options, trace, {diagnostics, stop, progress});

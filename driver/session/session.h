@@ -17,6 +17,7 @@
 #include "driver/session/cost_model.h"
 #include "driver/session/file_identity.h"
 #include "driver/session/other_plans.h"
+#include "fusion/fold/channel_blocks.h"
 #include "fusion/groups/fusion_record.h"
 #include "fusion/templates/template.h"
 #include "lowering/program/planned_cost.h"
@@ -33,6 +34,7 @@ struct CompileRequest {
   std::string planner;                           ///< empty: the default one of the target's family
   std::string cost = evaluator_names().front();  ///< what says the cycles of plans that strategies compare
   std::string cost_model;                        ///< path of what `train-cost` wrote; of cost "learned", else empty
+  std::string layout{given_layout};              ///< how pictures lie (fusion/fold/channel_blocks.h)
   std::string templates;  ///< path of a TOML file of fusion templates, tried before the built-in ones; empty: none
   ImportOptions import;
   std::map<std::string, std::string> bindings;  ///< input → .npy file, read into import.bindings by compile
@@ -75,6 +77,8 @@ Result<Target> target_of(const CompileRequest& request, Diagnostics& diagnostics
 /// The family of a request's target; the first that there is where it cannot be said, of which compile() says why.
 const Backend& backend_of(const CompileRequest& request);
 const Backend& backend_of(const Compilation& compilation);
+/// How the pictures of a compilation lie; "given" too where nothing could be blocked.
+std::string layout_of(const Compilation& compilation);
 
 /// The first step of compile(): reads the request's model with its bindings. What they are by contents goes into
 /// `compilation`. Everything wrong with the network itself is found here.

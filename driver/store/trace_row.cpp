@@ -55,6 +55,11 @@ constexpr auto fields_of(Of<OperatorFolded>) {
 constexpr auto fields_of(Of<FoldingRefused>) {
   return kind("folding-refused", field("into", &FoldingRefused::into), field("why", &FoldingRefused::why));
 }
+constexpr auto fields_of(Of<ChannelsBlocked>) {
+  return kind("channels-blocked", field("operand", &ChannelsBlocked::operand),
+              field("result", &ChannelsBlocked::result));
+}
+constexpr auto fields_of(Of<ChannelsKept>) { return kind("channels-kept", field("why", &ChannelsKept::why)); }
 constexpr auto fields_of(Of<TracedBox>) {
   using T = TracedBox;
   return kind("", field("storage", &T::storage), field("offset", &T::offset), field("strides", &T::strides));

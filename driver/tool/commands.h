@@ -33,6 +33,7 @@ struct CompileOptions {
   std::string target = "sw26010";
   std::string fusion = CompileRequest{}.fusion;
   std::string planner;  ///< empty: the default one of the target's family
+  std::string layout = CompileRequest{}.layout;
   std::string cost = CompileRequest{}.cost;
   std::string cost_model;
   std::string templates;

@@ -9,6 +9,7 @@
 
 #include "core/operators.h"
 #include "fusion/facts/parameters.h"
+#include "fusion/fold/graph_copy.h"
 #include "fusion/fold/pad_folding.h"
 #include "fusion/fold/transposed_phases.h"
 
@@ -169,60 +170,22 @@ class FoldingPlan {
 /// Builds the new graph.
 class FoldedGraph {
  public:
-  FoldedGraph(const Graph& graph, const FoldingPlan& plan) : graph_(graph), plan_(plan), builder_(graph.name()) {}
+  FoldedGraph(const Graph& graph, const FoldingPlan& plan) : graph_(graph), plan_(plan), copy_(graph) {}
 
   Graph run() {
-    for (const TensorId input : graph_.inputs()) {
-      const GraphTensor& tensor = graph_.tensor(input);
-      new_of_[input] = builder_.add_input(tensor.name, tensor.type, tensor.shape);
-    }
     for (std::size_t i = 0; i < graph_.operators().size(); ++i) {
       const OpId id(i);
       if (plan_.absorbed(id)) continue;
       if (const Folding* folding = plan_.of(id)) {
         add_folded(*folding);
       } else {
-        const Operator& op = graph_.op(id);
-        add_unchanged(op);
+        copy_.add_unchanged(graph_.op(id));
       }
     }
-    for (const TensorId output : graph_.outputs()) builder_.mark_output(operand(output));
-    return std::move(builder_).build();
+    return std::move(copy_).build();
   }
 
  private:
-  /// The new graph's tensor; constants come over when they are first used.
-  TensorId operand(TensorId old) {
-    const auto found = new_of_.find(old);
-    if (found != new_of_.end()) return found->second;
-    const GraphTensor& tensor = graph_.tensor(old);
-    check(tensor.constant.has_value(), "an operand is not there yet");
-    return new_of_[old] = builder_.add_constant(tensor.name, *tensor.constant);
-  }
-
-  std::vector<std::optional<TensorId>> operands_of(const Operator& op) {
-    std::vector<std::optional<TensorId>> operands;
-    for (const auto& old : op.inputs) operands.push_back(old ? std::optional(operand(*old)) : std::nullopt);
-    return operands;
-  }
-
-  void add_unchanged(const Operator& op) {
-    const OpId id =
-        builder_.add_operator(op.kind, op.name, op.attributes, operands_of(op), output_tensors(graph_, op), op.origins);
-    for (std::size_t slot = 0; slot < op.outputs.size(); ++slot) {
-      if (op.outputs[slot]) new_of_[*op.outputs[slot]] = builder_.op(id).outputs[slot].value();
-    }
-  }
-
-  /// An operator of one output. `old_output`: the tensor of the old graph that this operator computes.
-  void add(const Operator& op, TensorId old_output, std::vector<std::optional<TensorId>> operands,
-           std::vector<std::string> origins) {
-    const GraphTensor& output = graph_.tensor(old_output);
-    const OpId id = builder_.add_operator(op.kind, op.name, op.attributes, std::move(operands), output.name,
-                                          output.type, output.shape, std::move(origins));
-    new_of_[old_output] = builder_.op(id).first_output();
-  }
-
   void add_folded(const Folding& folding) {
     Operator op = folding.op;
     TensorId old_output = op.first_output();
@@ -237,9 +200,11 @@ class FoldedGraph {
     if (folding.transpose || !folding.behind.empty()) {
       operands = folded_operands(folding, op);
     } else {
-      operands = operands_of(op);
+      operands = copy_.operands_of(op);
     }
-    add(op, old_output, std::move(operands), std::move(origins));
+    const GraphTensor& output = graph_.tensor(old_output);
+    copy_.set(old_output, copy_.add(op.kind, op.name, op.attributes, std::move(operands),
+                                    {output.name, output.type, output.shape}, std::move(origins)));
   }
 
   void append_origins(std::vector<std::string>& origins, OpId id) const {
@@ -250,8 +215,9 @@ class FoldedGraph {
   /// Operands with folded weights and bias; sets the attributes that change with them.
   std::vector<std::optional<TensorId>> folded_operands(const Folding& folding, Operator& op) {
     const bool scales = !folding.behind.empty() && folding.affine.scales();
-    std::vector<std::optional<TensorId>> operands = {operand(*op.inputs[0])};
-    operands.emplace_back(scales || folding.transpose ? folded_weights(folding, op, scales) : operand(*op.inputs[1]));
+    std::vector<std::optional<TensorId>> operands = {copy_.operand(*op.inputs[0])};
+    operands.emplace_back(scales || folding.transpose ? folded_weights(folding, op, scales)
+                                                      : copy_.operand(*op.inputs[1]));
     if (op.inputs.size() > 2 || folding.affine.shifts()) operands.push_back(folded_bias(folding, op));
     if (folding.transpose) op.attributes.erase("transB");
     return operands;
@@ -267,12 +233,13 @@ class FoldedGraph {
     const GraphTensor& tensor = graph_.tensor(old);
     Tensor value = folding.transpose ? transposed(*tensor.constant) : *tensor.constant;
     if (scales) value = scaled_weights(op, value, scale);
-    return folded_[key] = builder_.add_constant(new_name(tensor.name + (scales ? "_folded" : "_transposed")), value);
+    return folded_[key] =
+               copy_.builder().add_constant(copy_.new_name(tensor.name + (scales ? "_folded" : "_transposed")), value);
   }
 
   std::optional<TensorId> folded_bias(const Folding& folding, Operator& op) {
     const bool has_bias = op.inputs.size() > 2 && op.inputs[2].has_value();
-    if (folding.behind.empty()) return has_bias ? std::optional(operand(*op.inputs[2])) : std::nullopt;
+    if (folding.behind.empty()) return has_bias ? std::optional(copy_.operand(*op.inputs[2])) : std::nullopt;
     const auto channels = static_cast<std::int64_t>(folding.affine.scale.size());
     std::vector<double> bias(static_cast<std::size_t>(channels), 0.0);
     if (has_bias) bias = *channel_values(*graph_.tensor(*op.inputs[2]).constant, channels);
@@ -286,22 +253,12 @@ class FoldedGraph {
     const auto known = biases_.find(key);
     if (known != biases_.end()) return known->second;
     const std::string name = has_bias ? graph_.tensor(*op.inputs[2]).name + "_folded" : op.name + "_bias";
-    return biases_[key] = builder_.add_constant(new_name(name), tensor_of_doubles(type, {channels}, bias));
-  }
-
-  /// A name that neither graph uses.
-  [[nodiscard]] std::string new_name(const std::string& wanted) const {
-    std::string name = builder_.unique_name(wanted);
-    for (int number = 2; graph_.find_tensor(name) || graph_.find_operator(name); ++number) {
-      name = builder_.unique_name(fmt::format("{}_{}", wanted, number));
-    }
-    return name;
+    return biases_[key] = copy_.builder().add_constant(copy_.new_name(name), tensor_of_doubles(type, {channels}, bias));
   }
 
   const Graph& graph_;
   const FoldingPlan& plan_;
-  GraphBuilder builder_;
-  std::map<TensorId, TensorId> new_of_;
+  GraphCopy copy_;
   std::map<std::tuple<TensorId, std::string, std::int64_t, bool, std::vector<double>>, TensorId> folded_;
   std::map<std::tuple<ElementType, std::vector<double>>, TensorId> biases_;
 };

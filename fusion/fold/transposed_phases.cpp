@@ -11,6 +11,8 @@
 
 #include "core/number_text.h"
 #include "core/operators.h"
+#include "fusion/fold/element_by_element.h"
+#include "fusion/fold/graph_copy.h"
 
 namespace stowage {
 namespace {
@@ -152,43 +154,14 @@ std::optional<Shape> phased_shape(const Shape& shape, const Phasing& phasing) {
   return phased;
 }
 
-/// Whether an operator computes element by element, whatever dimensions its operands have as long as they broadcast.
-bool is_element_by_element(const Graph& graph, OpId id) {
-  const Operator& op = graph.op(id);
-  if (op.outputs.size() != 1) return false;
-  const OperatorRow* row = find_operator_row(op.kind);
-  check(row != nullptr, "an operator without a row");
-  const auto names_dimensions = [](const AttributeRow& attribute) {
-    return attribute.type == "int" || attribute.type == "ints";
-  };
-  if (std::any_of(row->attributes.begin(), row->attributes.end(), names_dimensions)) return false;
-  const OperatorDefinition definition = define_operator(graph, id);
-  if (definition.is_view || definition.list.stages.size() != 1) return false;
-  const Stage& stage = definition.list.stages.front();
-  if (stage.reduction != Reduction::none || stage.reads.empty()) return false;
-  return std::all_of(stage.reads.begin(), stage.reads.end(), [&](const Access& read) {
-    const Shape& shape = definition.list.tensors[read.tensor].shape;
-    const auto rank = static_cast<std::size_t>(stage.spatial);
-    for (std::size_t k = 0; k < shape.size(); ++k) {
-      const bool own = shape.size() <= rank && read.index[k].is_variable(VarId(rank - shape.size() + k));
-      if (!own && (shape[k] != 1 || !(read.index[k] == IndexExpr(0)))) return false;
-    }
-    return !read.padding;
-  });
-}
-
 class PhasedGraph {
  public:
-  PhasedGraph(const Graph& graph, TraceSink trace) : graph_(graph), trace_(trace), builder_(graph.name()) {}
+  PhasedGraph(const Graph& graph, TraceSink trace) : graph_(graph), trace_(trace), copy_(graph) {}
 
   Graph run() {
-    for (const TensorId input : graph_.inputs()) {
-      const GraphTensor& tensor = graph_.tensor(input);
-      new_of_[input] = builder_.add_input(tensor.name, tensor.type, tensor.shape);
-    }
     for (std::size_t i = 0; i < graph_.operators().size(); ++i) add(OpId(i));
-    for (const TensorId output : graph_.outputs()) builder_.mark_output(operand(output));
-    return std::move(builder_).build();
+    for (const TensorId output : graph_.outputs()) operand(output);
+    return std::move(copy_).build();
   }
 
  private:
@@ -209,7 +182,11 @@ class PhasedGraph {
         trace_.add(op.name, FoldingRefused{"", decision});
       }
     }
-    if (!add_behind_phases(id)) add_unchanged(op);
+    if (add_behind_phases(id)) return;
+    for (const auto& old : op.inputs) {
+      if (old) operand(*old);
+    }
+    copy_.add_unchanged(op);
   }
 
   void add_phases(OpId id) {
@@ -229,8 +206,8 @@ class PhasedGraph {
     const auto key = std::tuple(*op.inputs[1], groups, phasing.strides, phasing.offsets);
     const auto known = weights_.find(key);
     if (known != weights_.end()) return known->second;
-    return weights_[key] = builder_.add_constant(new_name(weights.name + "_phases"),
-                                                 phased_weights(*weights.constant, phasing, groups));
+    return weights_[key] = copy_.builder().add_constant(copy_.new_name(weights.name + "_phases"),
+                                                        phased_weights(*weights.constant, phasing, groups));
   }
 
   /// An element-wise operator that alone reads a tensor by phases, with the dimensions of that; false where it is not.
@@ -257,7 +234,7 @@ class PhasedGraph {
   /// Whether a tensor is there by phases, for one reader.
   [[nodiscard]] bool only_phased(TensorId old) const {
     const GraphTensor& tensor = graph_.tensor(old);
-    return phased_.contains(old) && !new_of_.contains(old) && tensor.consumers.size() == 1 && !tensor.is_output;
+    return phased_.contains(old) && !copy_.has(old) && tensor.consumers.size() == 1 && !tensor.is_output;
   }
 
   /// Whether a tensor is there by the same phases.
@@ -274,81 +251,48 @@ class PhasedGraph {
     const auto key = std::tuple(old, shape);
     const auto known = reshaped_.find(key);
     if (known != reshaped_.end()) return known->second;
-    const std::string name = new_name(tensor.name + "_phases");
-    if (tensor.constant) return reshaped_[key] = builder_.add_constant(name, tensor.constant->reshaped(shape));
-    return reshaped_[key] = add_reshape(operand(old), name, name, shape);
+    const std::string name = copy_.new_name(tensor.name + "_phases");
+    if (tensor.constant) return reshaped_[key] = copy_.builder().add_constant(name, tensor.constant->reshaped(shape));
+    return reshaped_[key] = copy_.add_reshape(operand(old), name, name, shape);
   }
 
   void add_phased(const Operator& op, const std::string& kind, Attributes attributes,
                   std::vector<std::optional<TensorId>> operands, const Phasing& phasing) {
     const TensorId old = op.first_output();
     const GraphTensor& tensor = graph_.tensor(old);
-    const std::string name = tensor.is_output ? new_name(tensor.name + "_phases") : tensor.name;
-    const OpId added = builder_.add_operator(kind, op.name, std::move(attributes), std::move(operands), name,
-                                             tensor.type, phasing.result_shape(tensor.shape, true), op.origins);
-    phased_.emplace(old, Phased{builder_.op(added).first_output(), phasing});
+    const std::string name = tensor.is_output ? copy_.new_name(tensor.name + "_phases") : tensor.name;
+    const TensorId added = copy_.add(kind, op.name, std::move(attributes), std::move(operands),
+                                     {name, tensor.type, phasing.result_shape(tensor.shape, true)}, op.origins);
+    phased_.emplace(old, Phased{added, phasing});
   }
 
-  TensorId add_reshape(TensorId from, const std::string& name, const std::string& result, const Shape& shape) {
-    const OpId added = builder_.add_operator("Reshape", name, {{"shape", shape}}, {from}, result,
-                                             builder_.tensor(from).type, shape, {});
-    return builder_.op(added).first_output();
-  }
-
-  void add_unchanged(const Operator& op) {
-    std::vector<std::optional<TensorId>> operands;
-    for (const auto& old : op.inputs) operands.push_back(old ? std::optional(operand(*old)) : std::nullopt);
-    const OpId id = builder_.add_operator(op.kind, op.name, op.attributes, std::move(operands),
-                                          output_tensors(graph_, op), op.origins);
-    for (std::size_t slot = 0; slot < op.outputs.size(); ++slot) {
-      if (op.outputs[slot]) new_of_[*op.outputs[slot]] = builder_.op(id).outputs[slot].value();
-    }
-  }
-
-  /// The new graph's tensor of the same shape; constants and views come when they are first used.
+  /// The new graph's tensor of the same shape; views come when they are first used.
   TensorId operand(TensorId old) {
-    const auto found = new_of_.find(old);
-    if (found != new_of_.end()) return found->second;
-    const GraphTensor& tensor = graph_.tensor(old);
     const auto phased = phased_.find(old);
-    if (phased != phased_.end()) {
-      return new_of_[old] = add_view(tensor, phased->second);
-    }
-    check(tensor.constant.has_value(), "an operand is not there yet");
-    return new_of_[old] = builder_.add_constant(tensor.name, *tensor.constant);
+    if (phased != phased_.end() && !copy_.has(old)) copy_.set(old, add_view(graph_.tensor(old), phased->second));
+    return copy_.operand(old);
   }
 
   /// A tensor by phases with the dimensions that it had.
   TensorId add_view(const GraphTensor& tensor, const Phased& phased) {
     const Shape merged = phased.phasing.result_shape(tensor.shape, false);
-    const std::string view = new_name(tensor.name + "_view");
+    const std::string view = copy_.new_name(tensor.name + "_view");
     const bool whole = merged == tensor.shape;
-    const TensorId all = add_reshape(phased.tensor, view, tensor.is_output && whole ? tensor.name : view, merged);
+    const TensorId all = copy_.add_reshape(phased.tensor, view, tensor.is_output && whole ? tensor.name : view, merged);
     if (whole) return all;
-    const std::string cut = new_name(tensor.name + "_cut");
+    const std::string cut = copy_.new_name(tensor.name + "_cut");
     Attributes ends = {
         {"axes", Ints{}}, {"starts", Ints(phased.phasing.outputs.size(), 0)}, {"ends", phased.phasing.outputs}};
     for (std::size_t d = 2; d < merged.size(); ++d) {
       std::get<Ints>(ends["axes"]).push_back(static_cast<std::int64_t>(d));
     }
-    const OpId added = builder_.add_operator("Slice", cut, std::move(ends), {all}, tensor.is_output ? tensor.name : cut,
-                                             tensor.type, tensor.shape, {});
-    return builder_.op(added).first_output();
-  }
-
-  /// A name that neither graph uses.
-  [[nodiscard]] std::string new_name(const std::string& wanted) const {
-    std::string name = builder_.unique_name(wanted);
-    for (int number = 2; graph_.find_tensor(name) || graph_.find_operator(name); ++number) {
-      name = builder_.unique_name(fmt::format("{}_{}", wanted, number));
-    }
-    return name;
+    return copy_.add("Slice", cut, std::move(ends), {all},
+                     {tensor.is_output ? tensor.name : cut, tensor.type, tensor.shape}, {});
   }
 
   const Graph& graph_;
   TraceSink trace_;
-  GraphBuilder builder_;
-  std::map<TensorId, TensorId> new_of_;
+  GraphCopy copy_;
   std::map<TensorId, Phased> phased_;
   std::map<std::tuple<TensorId, Shape>, TensorId> reshaped_;  ///< operands with the dimensions of phases
   std::map<std::tuple<TensorId, std::int64_t, Ints, Ints>, TensorId> weights_;

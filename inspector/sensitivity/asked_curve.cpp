@@ -60,6 +60,7 @@ CompileRequest request_with(const LoadedPlan& plan, JobForm job, const SweptValu
     request.settings.push_back(fmt::format("{}{}={}", prefix, key, setting));
   request.fusion = job.fusion;
   request.planner = job.planner;
+  if (!job.layout.empty()) request.layout = job.layout;
   if (!job.cost.empty()) request.cost = job.cost;
   request.cost_model = job.cost_model;
   request.templates = job.templates;

@@ -82,6 +82,7 @@ JobForm job_form(const LoadedPlan& plan, const PlanEdit& edit) {
   for (const auto& [key, value] : edit.target) job.settings[key] = value;
   job.fusion = program.fusion;
   job.planner = program.planner;
+  if (const std::string layout = layout_of(compilation); layout != given_layout) job.layout = layout;
   if (program.evaluated_by != EvaluatedBy::closed_form) job.cost = name_of(program.evaluated_by);
   if (compilation.cost_model) job.cost_model = find_file(compilation.cost_model->file, plan.folder, job.missing);
   if (compilation.templates) job.templates = find_file(compilation.templates->file, plan.folder, job.missing);
@@ -100,6 +101,7 @@ std::string command_of(const JobForm& job) {
   add("--target", job.target);
   add("--fusion", job.fusion);
   add("--planner", job.planner);
+  if (!job.layout.empty()) add("--layout", job.layout);
   if (!job.cost.empty()) add("--cost", job.cost);
   if (!job.cost_model.empty()) add("--cost-model", job.cost_model);
   if (!job.templates.empty()) add("--templates", job.templates);
@@ -140,6 +142,7 @@ std::string batch_file(const PlanEdit& edit, const JobForm& job) {
   line("target", quoted_toml(job.target));
   line("fusion", quoted_toml(job.fusion));
   line("planner", quoted_toml(job.planner));
+  if (!job.layout.empty()) line("layout", quoted_toml(job.layout));
   if (!job.cost.empty()) line("cost", quoted_toml(job.cost));
   if (!job.cost_model.empty()) line("cost_model", quoted_toml(job.cost_model));
   if (!job.templates.empty()) line("templates", quoted_toml(job.templates));

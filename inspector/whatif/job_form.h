@@ -22,6 +22,7 @@ struct JobForm {
   std::map<std::string, std::string> settings;  ///< key of the target's file → value as TOML, where it is another
   std::string fusion;
   std::string planner;
+  std::string layout;      ///< how pictures lie; empty: as ONNX has them
   std::string cost;        ///< evaluator; empty: the closed form
   std::string cost_model;  ///< absolute path of what a learned one has learned; empty: none
   std::string templates;   ///< absolute path; empty: none
