@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/channel_blocks.h"
 #include "core/evaluate.h"
 #include "core/reference/reference.h"
 #include "fusion/facts/views.h"
@@ -83,8 +84,14 @@ std::optional<Shape> dimensions_around(const Shape& from, const Shape& to) {
   return around;
 }
 
-/// A value with the reference's dimensions.
+/// Whether `from` is the shape `to` of a picture with its channels in blocks.
+bool has_channels_in_blocks(const Shape& from, const Shape& to) {
+  return to.size() > 2 && from.size() == to.size() + 1 && unblocked_shape(from, 1) == to;
+}
+
+/// A value with the reference's dimensions, and its elements in that order.
 Tensor as_in_reference(const Tensor& value, const Shape& shape) {
+  if (has_channels_in_blocks(value.shape(), shape)) return unblocked(value, 1);
   const auto around = dimensions_around(value.shape(), shape);
   check(around.has_value(), "values of different tensors compared");
   Tensor cut = value.reshaped(*around);

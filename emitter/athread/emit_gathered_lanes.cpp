@@ -45,10 +45,10 @@ class GatheredLanes {
     for (std::size_t i = 0; i < w_.axes_.size(); ++i) {
       if (i != lane_) outer.push_back(i);
     }
-    const bool own_braces =
-        std::all_of(outer.begin(), outer.end(), [&](std::size_t i) { return w_.axes_[i].constant == 1; });
+    const bool unrolled = lane_loop(w_.k_.nest, w_.compute_, w_.k_.target) == LaneLoop::unrolled;
+    const bool own_braces = unrolled ? declares_beside_row(outer) : !has_loop(outer, outer.size());
     if (own_braces) w_.k_.out.open("{");
-    if (lane_loop(w_.k_.nest, w_.compute_, w_.k_.target) == LaneLoop::unrolled) {
+    if (unrolled) {
       write_unrolled(outer);
     } else {
       for (const std::size_t i : outer) w_.open_loop(i, false);
@@ -59,6 +59,25 @@ class GatheredLanes {
   }
 
  private:
+  /// Whether one of the first `count` axes is a loop, whose braces hold what is declared.
+  [[nodiscard]] bool has_loop(const std::vector<std::size_t>& outer, std::size_t count) const {
+    return std::any_of(outer.begin(), outer.begin() + static_cast<std::ptrdiff_t>(count),
+                       [&](std::size_t i) { return w_.axes_[i].constant != 1; });
+  }
+
+  /// Whether what an unrolled row declares would stand beside that of other computations, which has the same names.
+  [[nodiscard]] bool declares_beside_row(const std::vector<std::size_t>& outer) const {
+    if (!has_loop(outer, outer.size())) return true;
+    const auto row = std::find(outer.begin(), outer.end(), static_cast<std::size_t>(row_axis(w_.compute_)));
+    if (has_loop(outer, static_cast<std::size_t>(row - outer.begin()))) return false;
+    return !constants_.empty() || std::any_of(reads_.begin(), reads_.end(), [&](int read) { return !is_by_row(read); });
+  }
+
+  [[nodiscard]] bool is_by_row(int read) const {
+    return moves_along(w_.stage_.reads[static_cast<std::size_t>(read)],
+                       VarId(static_cast<std::size_t>(row_axis(w_.compute_))));
+  }
+
   /// What all vectors of a row have in common, the vectors, and the lanes that fill none.
   void write_row() {
     CWriter& out = w_.k_.out;
@@ -98,8 +117,7 @@ class GatheredLanes {
     const std::int64_t vectors = *w_.axes_[lane_].constant / lanes_of_floatv4;
     const auto write_loads = [&](bool by_row) {
       for (const int read : reads_) {
-        const Access& access = w_.stage_.reads[static_cast<std::size_t>(read)];
-        if (moves_along(access, VarId(row)) == by_row) write_row_of(read, vectors);
+        if (is_by_row(read) == by_row) write_row_of(read, vectors);
       }
     };
     for (const std::size_t i : outer) {

@@ -63,6 +63,7 @@ class BlockChoice {
     if (tensor.is_output && !has_one_pixel(shape)) return 0;
     const std::int64_t wide = 2 * lanes;
     if (shape[1] % wide != 0) return lanes;
+    if (has_one_pixel(shape)) return wide;  // it is the same in memory, and must not narrow what it is made of
     const std::int64_t blocks = shape[1] / wide;
     const bool has_few = blocks < target_.cores.count && element_count(shape) / shape[1] < target_.cores.count;
     return has_few ? lanes : wide;
