@@ -382,6 +382,8 @@ constexpr LegalityRule rules[] = {
     {"auto-pad", RuleScope::folding, "a window that padding folds into names its pads instead of computing them",
      nullptr},
     {"ceil-mode", RuleScope::folding, "a window that padding folds into rounds its extents down", nullptr},
+    {"channel-blocks", RuleScope::folding,
+     "all that read or write a picture, and what must lie like it, can have channels in blocks", nullptr},
     {"constant-weights", RuleScope::folding, "weights and bias that something folds into are constants", nullptr},
     {"count-include-pad", RuleScope::folding,
      "an average that padding folds into counts padding, or has none of its own", nullptr},
