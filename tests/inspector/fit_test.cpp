@@ -27,7 +27,7 @@ using namespace inspector;
 TEST_CASE("the window fits a screen of 1280 x 720 in every arrangement, with every pane in front", "[inspector]") {
   // Less what a window manager puts around it, and what a desktop keeps for its bar.
   constexpr QSize room(1180, 640);
-  for (const QString& layout : layout_names()) {
+  for (const QString& layout : inspector::layout_names()) {
     MainWindow window;
     window.resize(1280, 720);
     window.show();
@@ -54,7 +54,7 @@ TEST_CASE("the window fits a screen of 1280 x 720 in every arrangement, with eve
 }
 
 TEST_CASE("at 1280 x 720 no pane needs to be scrolled as a whole", "[inspector]") {
-  for (const QString& layout : layout_names()) {
+  for (const QString& layout : inspector::layout_names()) {
     MainWindow window;
     window.look().setPointSize(10);
     window.resize(1264, 672);

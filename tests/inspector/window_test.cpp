@@ -125,7 +125,7 @@ TEST_CASE("the way through a network is walked back and forth, and the breadcrum
 TEST_CASE("every layout shows its panes", "[inspector]") {
   MainWindow window;
   open_sample(window, "matmul");
-  for (const QString& name : layout_names()) {
+  for (const QString& name : inspector::layout_names()) {
     window.setLayoutNamed(name);
     QCoreApplication::processEvents();
     int shown = 0;
