@@ -12,7 +12,6 @@
 #include "core/trace.h"
 
 namespace stowage {
-
 namespace {
 
 // --- fusion ----------------------------------------------------------------------------------------------------------
@@ -43,16 +42,12 @@ std::string say(const FoldingRefused& folding, const GroupNames&) {
 }
 
 std::string say(const ChannelsBlocked& blocks, const GroupNames&) {
-  const auto words = [](std::int64_t block) {
-    return block == 0 ? std::string("as ONNX has them") : fmt::format("in blocks of {}", block);
-  };
+  const auto words = [](std::int64_t n) { return n == 0 ? "as ONNX has them" : fmt::format("in blocks of {}", n); };
   if (blocks.operand == blocks.result) return fmt::format("reads and writes channels {}", words(blocks.result));
   return fmt::format("reads channels {}, writes them {}", words(blocks.operand), words(blocks.result));
 }
 
-std::string say(const ChannelsKept& kept, const GroupNames&) {
-  return "its channels stay as ONNX has them: " + kept.why.reason;
-}
+std::string say(const ChannelsKept& kept, const GroupNames&) { return "stays as ONNX has it: " + kept.why.reason; }
 
 std::string say(const ViewStored& view, const GroupNames&) {
   const std::string box = view.box ? text_of(*view.box) : std::string();

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/channel_blocks.h"
 #include "core/npy.h"
 #include "core/operators.h"
 #include "core/time_limit.h"
@@ -19,11 +18,10 @@
 #include "driver/session/learned_elsewhere.h"
 #include "driver/session/limited_search.h"
 #include "driver/session/model_hash.h"
+#include "driver/session/prepared_graph.h"
 #include "driver/session/program_on.h"
 #include "fusion/explain/record_as_planned.h"
 #include "fusion/facts/views.h"
-#include "fusion/fold/channel_blocks.h"
-#include "fusion/fold/fold_intrinsics.h"
 #include "fusion/strategies/fuse_candidates.h"
 #include "lowering/model/planner.h"
 #include "lowering/program/launches.h"
@@ -57,6 +55,10 @@ void report_unknown(const std::string& what, const std::string& name, const std:
   diagnostics.error("unknown-" + what, {}, fmt::format("no {} '{}'", what, name), suggest_name(name, names));
 }
 
+bool is_one_of(const std::string& name, const std::vector<std::string>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 void report(const ProgressSink& progress, const std::string& stage, std::size_t done, std::size_t total) {
   if (progress) progress(stage, done, total);
 }
@@ -78,10 +80,6 @@ const Backend& backend_of(const CompileRequest& request) {
   const auto target = target_of(request, ignored);
   const Backend* const found = target ? find_backend(request.backends, target->family) : nullptr;
   return found != nullptr ? *found : *request.backends.front();
-}
-
-std::string layout_of(const Compilation& compilation) {
-  return std::string(has_channel_blocks(compilation.program.fused.graph) ? blocked_layout : given_layout);
 }
 
 const Backend& backend_of(const Compilation& compilation) {
@@ -129,21 +127,14 @@ Result<CompileWay> compile_way(const CompileRequest& request, Diagnostics& diagn
     for (const Backend* known : request.backends) families.emplace_back(known->family());
     report_unknown("family", target->family, families, own);
   }
-  const std::vector<std::string> layouts = layout_names();
-  if (std::find(layouts.begin(), layouts.end(), request.layout) == layouts.end()) {
-    report_unknown("layout", request.layout, layouts, own);
-  }
+  if (!is_one_of(request.layout, layout_names())) report_unknown("layout", request.layout, layout_names(), own);
   const Strategy* strategy = find_strategy(request.fusion);
   if (strategy == nullptr) report_unknown("fusion", request.fusion, strategy_names(), own);
   const Backend& family = backend != nullptr ? *backend : *request.backends.front();
   const std::string planner = request.planner.empty() ? family.default_planner() : request.planner;
-  const std::vector<std::string> planners = family.planner_names();
-  if (std::find(planners.begin(), planners.end(), planner) == planners.end()) {
-    report_unknown("planner", planner, planners, own);
-  }
-  const std::vector<std::string> evaluators = family.evaluator_names();
-  const bool has_evaluator = std::find(evaluators.begin(), evaluators.end(), request.cost) != evaluators.end();
-  if (!has_evaluator) report_unknown("cost", request.cost, evaluators, own);
+  if (!is_one_of(planner, family.planner_names())) report_unknown("planner", planner, family.planner_names(), own);
+  const bool has_evaluator = is_one_of(request.cost, family.evaluator_names());
+  if (!has_evaluator) report_unknown("cost", request.cost, family.evaluator_names(), own);
   auto cost_model = read_cost_model(request.cost, request.cost_model, own);
   auto user_templates = read_user_templates(request.templates, own);
   auto templates =
@@ -161,13 +152,6 @@ Result<CompileWay> compile_way(const CompileRequest& request, Diagnostics& diagn
                     *std::move(cost_model),
                     *std::move(user_templates),
                     *std::move(templates)};
-}
-
-/// The imported network as it is fused; `layout` is one of layout_names().
-Graph prepared(const Graph& imported, const std::string& layout, const Target& target, TraceSink trace) {
-  Graph folded = fold_intrinsics(imported, trace);
-  if (layout == blocked_layout) folded = block_channels(folded, target, trace);
-  return place_tensors(folded, trace, target.dma.alignment);
 }
 
 /// What follows when a network is fused; the rest of `compilation` is filled in.
@@ -295,7 +279,7 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   CostOptions costs = request.costs;
   costs.choices = &choices;
   costs.evaluator = way.evaluator;
-  const Graph placed = prepared(graph, request.layout, way.target, trace);
+  const Graph placed = prepared_graph(graph, request.layout, way.target, trace);
   auto fused = fuse(compilation, placed, way, request.fixed.groups, costs, diagnostics, stop, progress, limited);
   if (!fused) return Failed{};
   const bool is_cut_short = limited != nullptr && limited->is_cut_short;
@@ -444,8 +428,9 @@ Result<Program> program_on(const Compilation& before, const Target& target, cons
   options.evaluator = way.evaluator;
   Compilation made;  // its trace and its record of the fusion are not asked for
   const TraceSink trace(&made.trace);
-  const Graph graph =
-      before.imported ? prepared(*before.imported, layout_of(before), target, trace) : before.program.fused.graph;
+  const Graph graph = before.imported
+                          ? prepared_graph(*before.imported, layout_of(before.program.fused.graph), target, trace)
+                          : before.program.fused.graph;
   const auto fused = fuse(made, graph, way, fixed.groups, options, diagnostics, stop, progress);
   if (!fused || stop.stop_requested()) return Failed{};
   auto program = way.backend->plan(*fused, fixed, way.planner, target, options, trace, {diagnostics, stop, progress});

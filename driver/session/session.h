@@ -77,8 +77,6 @@ Result<Target> target_of(const CompileRequest& request, Diagnostics& diagnostics
 /// The family of a request's target; the first that there is where it cannot be said, of which compile() says why.
 const Backend& backend_of(const CompileRequest& request);
 const Backend& backend_of(const Compilation& compilation);
-/// How the pictures of a compilation lie; "given" too where nothing could be blocked.
-std::string layout_of(const Compilation& compilation);
 
 /// The first step of compile(): reads the request's model with its bindings. What they are by contents goes into
 /// `compilation`. Everything wrong with the network itself is found here.

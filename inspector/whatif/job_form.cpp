@@ -11,6 +11,7 @@
 #include "core/toml_reader.h"
 #include "driver/athread/athread_schedule.h"
 #include "driver/files/files.h"
+#include "driver/session/prepared_graph.h"
 #include "driver/session/schedule_toml.h"
 #include "driver/text/shell_text.h"
 #include "inspector/state/background.h"
@@ -82,7 +83,7 @@ JobForm job_form(const LoadedPlan& plan, const PlanEdit& edit) {
   for (const auto& [key, value] : edit.target) job.settings[key] = value;
   job.fusion = program.fusion;
   job.planner = program.planner;
-  if (const std::string layout = layout_of(compilation); layout != given_layout) job.layout = layout;
+  if (const auto layout = layout_of(program.fused.graph); layout != given_layout) job.layout = layout;
   if (program.evaluated_by != EvaluatedBy::closed_form) job.cost = name_of(program.evaluated_by);
   if (compilation.cost_model) job.cost_model = find_file(compilation.cost_model->file, plan.folder, job.missing);
   if (compilation.templates) job.templates = find_file(compilation.templates->file, plan.folder, job.missing);

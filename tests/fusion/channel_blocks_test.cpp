@@ -142,7 +142,7 @@ TEST_CASE("weights that are no constants and grouped convolutions keep pictures 
                                   {{"group", std::int64_t{2}}});
   const Folded blocked = in_blocks(net.unplaced(net.conv("last", grouped, 4)));
   CHECK(blocked.records ==
-        "by_input_out: its channels stay as ONNX has them: w is not constant\n"
-        "conv_out: its channels stay as ONNX has them: grouped (Conv) reads it as it is\n"
-        "grouped_out: its channels stay as ONNX has them: grouped (Conv) has no form for blocks\n");
+        "by_input_out: stays as ONNX has it: w is not constant\n"
+        "conv_out: stays as ONNX has it: grouped (Conv) reads it as it is\n"
+        "grouped_out: stays as ONNX has it: grouped (Conv) has no form for blocks\n");
 }

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/channel_blocks.h"
+#include "driver/session/prepared_graph.h"
 #include "lowering/program/program.h"
 #include "tests/fusion/net.h"
 #include "tests/whole_way/whole_way.h"
@@ -66,7 +67,7 @@ TEST_CASE("a network planned again keeps its pictures in blocks") {
   const auto again = plan_again(compilation, larger, {}, diagnostics);
   INFO(format_diagnostics(diagnostics));
   REQUIRE(again);
-  CHECK(layout_of(*again) == blocked_layout);
+  CHECK(layout_of(again->program.fused.graph) == blocked_layout);
   CHECK(checked_strictly(*again, graph, 7).against_model);
 }
 

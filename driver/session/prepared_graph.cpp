@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/session/prepared_graph.h"
+
+#include "core/channel_blocks.h"
+#include "fusion/facts/views.h"
+#include "fusion/fold/channel_blocks.h"
+#include "fusion/fold/fold_intrinsics.h"
+
+namespace stowage {
+
+Graph prepared_graph(const Graph& imported, std::string_view layout, const Target& target, TraceSink trace) {
+  Graph graph = fold_intrinsics(imported, trace);
+  if (layout == blocked_layout) graph = block_channels(graph, target, trace);
+  return place_tensors(graph, trace, target.dma.alignment);
+}
+
+std::string_view layout_of(const Graph& prepared) {
+  return has_channel_blocks(prepared) ? blocked_layout : given_layout;
+}
+
+}  // namespace stowage
