@@ -34,6 +34,10 @@ Json totals_json(const Program& program) {
   Json json;
   json["groups"] = totals.groups;
   json["kernels"] = totals.kernels;
+  if (totals.library_calls > 0) {
+    json["library_calls"] = totals.library_calls;
+    json["library_cycles"] = totals.library_cycles;
+  }
   if (totals.management_steps > 0) {
     json["management_steps"] = totals.management_steps;
     json["management_cycles"] = totals.management_cycles;

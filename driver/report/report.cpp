@@ -196,6 +196,11 @@ std::string summary_text(const Compilation& compilation) {
     sums.add({"on the management core", fmt::format("{}, {} of the time", counted(totals.management_steps, "operator"),
                                                     percent_of(totals.management_cycles, totals.cycles))});
   }
+  if (totals.library_calls > 0) {
+    sums.add({"by library " + program.target.use_library,
+              fmt::format("{}, {} of the time", counted(totals.library_calls, "operator"),
+                          percent_of(totals.library_cycles, totals.cycles))});
+  }
   sums.add({"operations (flop)", grouped_digits(totals.flops)});
   sums.add({"multiply-adds", grouped_digits(totals.multiply_adds)});
   sums.add({"parameters", bytes_text(program.memory.parameter_bytes)});

@@ -51,6 +51,8 @@ struct ProgramTotals {
   std::int64_t kernels = 0;            ///< fused operators that are launched
   std::int64_t management_steps = 0;   ///< fused operators that the management core computes
   std::int64_t management_cycles = 0;  ///< what they take of all
+  std::int64_t library_calls = 0;      ///< fused operators that a library computes
+  std::int64_t library_cycles = 0;     ///< what they take of all
   std::int64_t spawns = 0;             ///< in which they run
   std::int64_t operators = 0;
   std::int64_t flops = 0;
