@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/trace/fusion.h"
+#include "core/trace/library.h"
 #include "core/trace/planning.h"
 #include "core/trace/search.h"
 
@@ -35,7 +36,7 @@ using TraceEvent =
                  OperatorFolded, FoldingRefused, ViewStored, ViewRefused, BranchesStored, BranchesApart,  //
                  GroupAccepted, GroupFixed, CandidateRefused, StartsGivenUp, CandidatesCut, ChainsCut,    //
                  BeamKept, PartitionFound,                                                                //
-                 CoresSplit, SplitUnaligned, GivenToManagementCore, GivenToLibrary, KeptFromLibrary, BufferCorrelated,
+                 CoresSplit, SplitUnaligned, GivenToManagementCore, LibraryJudged, BufferCorrelated,
                  IteratorsClassified, SizeTried,
                  SizesChosen,                                                                                  //
                  LdmExceeded, LoopTried, LoopBarred, LoopPlaced, LoopsOrdered, TransferPlaced,                 //

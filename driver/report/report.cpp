@@ -166,6 +166,16 @@ std::string who_says_cycles(const Program& program) {
   return fmt::format("{} tells of the plan that planner {} finds", text_of(program.evaluated_by), asked);
 }
 
+/// What runs on no core of a kernel.
+void add_without_nests(TextTable& sums, const ProgramTotals& totals, const Target& target) {
+  const auto add = [&](const std::string& by, std::int64_t steps, std::int64_t cycles) {
+    if (steps == 0) return;
+    sums.add({by, fmt::format("{}, {} of the time", counted(steps, "operator"), percent_of(cycles, totals.cycles))});
+  };
+  add("on the management core", totals.management_steps, totals.management_cycles);
+  add("by library " + target.use_library, totals.library_calls, totals.library_cycles);
+}
+
 }  // namespace
 
 std::string summary_text(const Compilation& compilation) {
@@ -192,15 +202,7 @@ std::string summary_text(const Compilation& compilation) {
   sums.add({"operators in fused operators", fmt::format("{} in {}", totals.operators, totals.groups)});
   sums.add(
       {"kernels launched", fmt::format("{} in {}", grouped_digits(totals.kernels), counted(totals.spawns, "spawn"))});
-  if (totals.management_steps > 0) {
-    sums.add({"on the management core", fmt::format("{}, {} of the time", counted(totals.management_steps, "operator"),
-                                                    percent_of(totals.management_cycles, totals.cycles))});
-  }
-  if (totals.library_calls > 0) {
-    sums.add({"by library " + program.target.use_library,
-              fmt::format("{}, {} of the time", counted(totals.library_calls, "operator"),
-                          percent_of(totals.library_cycles, totals.cycles))});
-  }
+  add_without_nests(sums, totals, program.target);
   sums.add({"operations (flop)", grouped_digits(totals.flops)});
   sums.add({"multiply-adds", grouped_digits(totals.multiply_adds)});
   sums.add({"parameters", bytes_text(program.memory.parameter_bytes)});
