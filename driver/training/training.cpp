@@ -13,8 +13,8 @@
 #include "core/parallel.h"
 #include "core/temporary_folder.h"
 #include "driver/networks/networks.h"
-#include "driver/session/prepared_graph.h"
-#include "fusion/fold/channel_blocks.h"
+#include "fusion/facts/views.h"
+#include "fusion/fold/fold_intrinsics.h"
 #include "fusion/strategies/candidates.h"
 #include "lowering/program/canonical_stages.h"
 #include "lowering/program/cost_samples.h"
@@ -36,7 +36,7 @@ bool add_groups(const std::string& network, const Target& target, Groups& groups
   if (!file) return false;
   const auto imported = import_onnx(*file, {}, diagnostics, stop);
   if (!imported) return false;
-  const Graph graph = prepared_graph(*imported, given_layout, target, {});
+  const Graph graph = place_tensors(fold_intrinsics(*imported, {}), {}, target.dma.alignment);
   const CandidateSet set = find_candidate_groups(graph, built_in_templates(), nullptr, {}, stop);
   for (const CandidateGroup& candidate : set.candidates) {
     if (!candidate.allowed() || candidate.group.is_view) continue;
