@@ -178,7 +178,7 @@ StepWork AthreadBackend::moved(const StepWork& work, const Graph& graph, const F
   return std::visit(Overloaded{[](const ViewStep& view) -> StepWork { return view; }, launch_moved, step_moved}, work);
 }
 
-Json AthreadBackend::stored(const KernelPlan& plan) const {
+Json AthreadBackend::stored(const StepPlan& plan) const {
   if (const auto* managed = dynamic_cast<const ManagementPlan*>(&plan)) return to_json(*managed);
   const Plan* const athread = plan_of(&plan);
   check(athread != nullptr, "a kernel of another family");

@@ -28,7 +28,7 @@ class AthreadBackend final : public Backend {
                                      const WorkContext& work) const override;
   [[nodiscard]] StepWork moved(const StepWork& work, const Graph& graph, const FusedOperator& group,
                                const Target& target) const override;
-  [[nodiscard]] Json stored(const KernelPlan& plan) const override;
+  [[nodiscard]] Json stored(const StepPlan& plan) const override;
   [[nodiscard]] StepWork restored(const Json& entries, const std::string& text, const Graph& graph,
                                   const FusedOperator& group, const Target& target) const override;
   [[nodiscard]] EmittedProgram emit(const Program& program, const std::string& signature) const override;

@@ -56,7 +56,7 @@ SimulatedStep simulated_step(const Plan& plan, const Target& target, const Simul
 namespace {
 
 /// Of a kind that simulates no events: the closed form says all.
-SimulatedStep step_without_cores(const KernelPlan& plan, const Target& target) {
+SimulatedStep step_without_cores(const StepPlan& plan, const Target& target) {
   SimulatedStep step;
   step.cycles = plan.cycles();
   step.parts = parts_of({}, 0);
@@ -67,7 +67,7 @@ SimulatedStep step_without_cores(const KernelPlan& plan, const Target& target) {
 }
 
 /// Of a step that something else does than kernels do.
-bool is_done_by_others(const ProgramStep& step) { return step.launched() != nullptr && !step.kind().is_kernel; }
+bool is_done_by_others(const ProgramStep& step) { return step.step_plan() != nullptr && !step.kind().is_kernel; }
 
 /// Whoever works in one step is an engine of all of them, which is idle in the others.
 void add_others(const Program& program, IdVector<StepId, SimulatedStep>& steps) {
@@ -76,7 +76,7 @@ void add_others(const Program& program, IdVector<StepId, SimulatedStep>& steps) 
     if (is_done_by_others(step)) others.insert(step.kind().by);
   }
   for (const StepId s : steps.ids()) {
-    if (program.steps[s].launched() == nullptr) continue;
+    if (program.steps[s].step_plan() == nullptr) continue;
     for (const std::string_view by : others) {
       const std::int64_t busy = program.steps[s].kind().by == by ? steps[s].cycles : 0;
       steps[s].parts.push_back({std::string(by), busy});
@@ -87,7 +87,7 @@ void add_others(const Program& program, IdVector<StepId, SimulatedStep>& steps) 
 }
 
 /// Its terms one behind the other, as if nothing overlapped, on a track of its own.
-StepTimeline timeline_without_cores(const KernelPlan& plan, std::string_view by) {
+StepTimeline timeline_without_cores(const StepPlan& plan, std::string_view by) {
   StepTimeline timeline;
   timeline.cycles = plan.cycles();
   timeline.tracks.push_back({std::string(by), std::string(by), 0});
@@ -120,7 +120,7 @@ Result<IdVector<StepId, SimulatedStep>> AthreadBackend::simulate(const Program& 
   for (const ProgramStep& step : program.steps) {
     if (work.progress) work.progress("simulate", steps.size(), program.steps.size());
     const Plan* const plan = step.plan();
-    steps.push_back(is_done_by_others(step) ? step_without_cores(*step.launched(), program.target) : SimulatedStep{});
+    steps.push_back(is_done_by_others(step) ? step_without_cores(*step.step_plan(), program.target) : SimulatedStep{});
     if (plan == nullptr) continue;
     const Simulated simulated = stowage::simulate(plan->nest, program.target, options, work.stop);
     if (work.stop.stop_requested()) return Failed{};
@@ -142,7 +142,7 @@ Result<IdVector<StepId, std::int64_t>> AthreadBackend::evaluate(const Program& p
   parallel_for(evaluated.size(), threads, work.stop, [&](std::size_t number) {
     const StepId i(number);
     const Plan* const plan = program.steps[i].plan();
-    if (is_done_by_others(program.steps[i])) evaluated[i] = program.steps[i].launched()->cycles();
+    if (is_done_by_others(program.steps[i])) evaluated[i] = program.steps[i].step_plan()->cycles();
     if (plan != nullptr) evaluated[i] = evaluated_cycles(*plan, program.target, evaluator, work.stop);
   });
   if (work.stop.stop_requested()) return Failed{};
@@ -157,7 +157,7 @@ Result<IdVector<StepId, std::int64_t>> AthreadBackend::evaluate(const Program& p
 Result<StepTimeline> AthreadBackend::timeline(const Program& program, StepId step, DmaOrder order,
                                               const WorkContext& work) const {
   const ProgramStep& shown = program.steps.at(step);
-  if (is_done_by_others(shown)) return timeline_without_cores(*shown.launched(), shown.kind().by);
+  if (is_done_by_others(shown)) return timeline_without_cores(*shown.step_plan(), shown.kind().by);
   const Plan* const plan = shown.plan();
   if (plan == nullptr) return StepTimeline{};
   Timeline timeline;

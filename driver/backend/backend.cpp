@@ -26,8 +26,8 @@ Result<IdVector<StepId, std::int64_t>> Backend::evaluate(const Program& program,
   check(evaluator.is_closed_form(), "a family is asked for an evaluator that it has not");
   IdVector<StepId, std::int64_t> cycles;
   for (const ProgramStep& step : program.steps) {
-    const KernelPlan* const launched = step.launched();
-    cycles.push_back(launched == nullptr ? 0 : launched->cycles());
+    const StepPlan* const planned = step.step_plan();
+    cycles.push_back(planned == nullptr ? 0 : planned->cycles());
   }
   return cycles;
 }

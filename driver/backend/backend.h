@@ -90,7 +90,7 @@ class Backend {
 
   /// The entries of a step of plan.json that say what it launches (docs/plan-format.md): "schedule", what the planner
   /// chose, and "nest", lines of text that say what runs; those two are read back, and what else the family needs.
-  [[nodiscard]] virtual Json stored(const KernelPlan& plan) const = 0;
+  [[nodiscard]] virtual Json stored(const StepPlan& plan) const = 0;
   /// The plan of a sound group from these entries, and its nest as one text. Throws Damage (driver/json/damage.h), or
   /// what the JSON library does.
   [[nodiscard]] virtual StepWork restored(const Json& entries, const std::string& text, const Graph& graph,

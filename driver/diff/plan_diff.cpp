@@ -21,15 +21,15 @@ namespace {
 
 void add(PlanNumbers& sum, const ProgramStep& step, const Target& target) {
   ++sum.groups;
-  const KernelPlan* const launched = step.launched();
-  if (launched == nullptr) return;
+  const StepPlan* const planned = step.step_plan();
+  if (planned == nullptr) return;
   if (step.kind().is_kernel) ++sum.kernels;
-  const DmaTotals dma = launched->traffic();
+  const DmaTotals dma = planned->traffic();
   sum.transfers += dma.transfers;
   sum.operations += dma.operations;
   sum.bytes += dma.bytes;
-  sum.ldm_bytes = std::max(sum.ldm_bytes, launched->scratchpad(target).peak_bytes);
-  sum.cycles += launched->cycles();
+  sum.ldm_bytes = std::max(sum.ldm_bytes, planned->scratchpad(target).peak_bytes);
+  sum.cycles += planned->cycles();
   sum.seconds = static_cast<double>(sum.cycles) / target.clock_hz;
 }
 

@@ -233,7 +233,7 @@ std::string group_section(const PageScope& scope, StepId number, std::int64_t al
   } else {
     html += fmt::format("<span>{}</span><span>{}</span><span></span>",
                         step.kind().by.empty() ? "no kernel" : step.kind().by,
-                        step.launched() == nullptr ? "" : grouped_digits(step.launched()->cycles()) + " cycles");
+                        step.step_plan() == nullptr ? "" : grouped_digits(step.step_plan()->cycles()) + " cycles");
   }
   html += "</summary>\n" + members(graph, group);
   html +=

@@ -21,8 +21,8 @@ IdVector<StepId, bool> steps_in_full(const Program& program, std::size_t maximum
   IdVector<StepId, bool> in_full(count, count <= maximum);
   if (count <= maximum) return in_full;
   const auto cycles = [&](StepId step) {
-    const KernelPlan* const launched = program.steps[step].launched();
-    return launched != nullptr ? launched->cycles() : 0;
+    const StepPlan* const planned = program.steps[step].step_plan();
+    return planned != nullptr ? planned->cycles() : 0;
   };
   const auto ids = program.steps.ids();
   std::vector<StepId> by_time(ids.begin(), ids.end());

@@ -86,16 +86,16 @@ PlanTable plan_groups_table(const Program& program) {
   const std::int64_t cycles = totals_of(program).cycles;
   for (const StepId i : program.steps.ids()) {
     const FusedOperator& group = program.steps[i].group;
-    const KernelPlan* const launched = program.steps[i].launched();
+    const StepPlan* const planned = program.steps[i].step_plan();
     PlanRow row;
     row.step = i;
     row.cells = {static_cast<std::int64_t>(i.index()), group.name, group.template_name,
                  static_cast<std::int64_t>(group.operators.size())};
-    if (launched != nullptr) {
-      const DmaTotals dma = launched->traffic();
-      const Scratchpad ldm = launched->scratchpad(program.target);
-      const std::int64_t work = flops(launched->stages());
-      row.cells.insert(row.cells.end(), {launched->cycles(), share_of(launched->cycles(), cycles), dma.bytes,
+    if (planned != nullptr) {
+      const DmaTotals dma = planned->traffic();
+      const Scratchpad ldm = planned->scratchpad(program.target);
+      const std::int64_t work = flops(planned->stages());
+      row.cells.insert(row.cells.end(), {planned->cycles(), share_of(planned->cycles(), cycles), dma.bytes,
                                          dma.transfers, dma.operations, ldm.peak_bytes,
                                          share_of(ldm.peak_bytes, ldm.room_bytes), work, share_of(work, dma.bytes)});
       if (const Plan* plan = program.steps[i].plan()) {

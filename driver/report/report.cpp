@@ -135,7 +135,7 @@ std::string time_table(const Plan& plan, const Target& target) {
 
 /// Of plans without loop nest: what each of them knows, whatever kind of step they are of.
 std::string own_plan_text(const ProgramStep& step, const Target& target) {
-  const KernelPlan& plan = *step.launched();
+  const StepPlan& plan = *step.step_plan();
   std::string text;
   if (step.kind().is_kernel) {
     const Scratchpad scratchpad = plan.scratchpad(target);
@@ -249,7 +249,7 @@ std::string summary_text(const Compilation& compilation) {
 std::string without_nest_text(const ProgramStep& step) {
   std::string text(step.kind().without_nest);
   text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-  const std::string reason = step.launched() == nullptr ? "" : step.launched()->reason();
+  const std::string reason = step.step_plan() == nullptr ? "" : step.step_plan()->reason();
   return text + (reason.empty() ? "" : ": ") + reason + ".";
 }
 
@@ -273,9 +273,9 @@ std::string step_text(const Program& program, StepId step) {
                         markdown_text(graph.tensor(stack.whole).name), fmt::join(parts, ", "), stack.axis);
   }
   text += "\n";
-  const KernelPlan* const launched = program.steps[step].launched();
-  if (launched == nullptr) return text + without_nest_text(program.steps[step]) + "\n";
-  text += fmt::format("```\n{}```\n\n", to_text(launched->stages()));
+  const StepPlan* const planned = program.steps[step].step_plan();
+  if (planned == nullptr) return text + without_nest_text(program.steps[step]) + "\n";
+  text += fmt::format("```\n{}```\n\n", to_text(planned->stages()));
   if (plan == nullptr) return text + own_plan_text(program.steps[step], program.target);
   text += fmt::format("- Split: {}.\n- Loop order, outermost first: {}.\n- Buffered elements: {}.\n\n",
                       split_text(plan->nest), order_text(plan->schedule), buffer_sizes_text(plan->schedule));

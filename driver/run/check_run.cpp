@@ -374,7 +374,7 @@ Result<IsolatedOperator> isolate(const Compilation& compilation, const std::stri
   program.planner = whole.planner;
   program.fused.graph = std::move(builder).build();
   program.fused.groups = {alone.group};
-  if (step.launched() == nullptr) {
+  if (step.step_plan() == nullptr) {
     // Inputs and outputs of a network have no gaps, so what is a view in the network need not be one alone.
     program.fused.graph = place_tensors(program.fused.graph, {}, program.target.dma.alignment);
     if (!is_in_place(program.fused.graph, alone.group.operators.front())) {

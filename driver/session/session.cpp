@@ -179,7 +179,7 @@ Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fus
   GroupCycles cycles;
   for (const StepId i : compilation.program.steps.ids()) {
     const ProgramStep& step = compilation.program.steps[i];
-    if (step.launched() == nullptr) continue;
+    if (step.step_plan() == nullptr) continue;
     cycles[step.group.operators] = (*evaluated)[i];
   }
   count_as_planned(compilation.fusion, cycles);

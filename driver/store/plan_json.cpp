@@ -64,7 +64,7 @@ Json memory_json(const Program& program) {
   json["stage_constants"] = Json::array();
   std::set<TensorId> packed;
   for (const StageConstantAllocation& place : program.memory.stage_constants) {
-    const StageList& stages = program.steps[place.step].launched()->stages();
+    const StageList& stages = program.steps[place.step].step_plan()->stages();
     const StageTensor& tensor = stages.tensors[place.tensor];
     Json row = {
         {"step", place.step.index()}, {"tensor", tensor.name}, {"offset", place.offset}, {"bytes", place.bytes}};
@@ -138,9 +138,9 @@ std::string plan_json(const Compilation& compilation) {
   for (const StepId i : program.steps.ids()) {
     const ProgramStep& step = program.steps[i];
     Json row = to_json(program.fused.graph, step.group);
-    if (const KernelPlan* launched = step.launched()) {
+    if (const StepPlan* planned = step.step_plan()) {
       row["kernel"] = compilation.emitted.kernel_of_step[i];
-      row.update(compilation.backend->stored(*launched));
+      row.update(compilation.backend->stored(*planned));
     }
     json["steps"].push_back(std::move(row));
   }

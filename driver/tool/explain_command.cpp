@@ -152,8 +152,8 @@ int explain_command(const ExplainOptions& options, ToolContext& context) {
   if (options.op.empty()) context.out << summary_text(*compilation) << "\n";
   for (const StepId i : steps) {
     context.out << step_text(program, i) << "\n";
-    if (const KernelPlan* launched = program.steps[i].launched(); launched != nullptr && !options.op.empty()) {
-      context.out << fmt::format("```\n{}```\n\n", launched->text());
+    if (const StepPlan* planned = program.steps[i].step_plan(); planned != nullptr && !options.op.empty()) {
+      context.out << fmt::format("```\n{}```\n\n", planned->text());
     }
     if (options.steps) context.out << decisions_text(compilation->trace, program.steps[i].group.name) << "\n";
   }

@@ -95,9 +95,9 @@ TimedProgram timed(const Program& program, const IdVector<StepId, SimulatedStep>
   TimedProgram times;
   times.clock_hz = program.target.clock_hz;
   for (const StepId i : program.steps.ids()) {
-    const KernelPlan* const launched = program.steps[i].launched();
-    if (launched == nullptr) continue;
-    times.steps.push_back({program.steps[i].group.name, simulated[i], launched->cycles(), flops(launched->stages())});
+    const StepPlan* const planned = program.steps[i].step_plan();
+    if (planned == nullptr) continue;
+    times.steps.push_back({program.steps[i].group.name, simulated[i], planned->cycles(), flops(planned->stages())});
     add(times.all, times.steps.back());
   }
   times.all.name = "all";
@@ -277,7 +277,7 @@ Result<std::int64_t> write_trace(const Compilation& compilation, const SimulateO
     for (const StepId step : program.steps.ids()) {
       if (sink) sink("trace", step.index(), program.steps.size());
       const std::string& name = program.steps[step].group.name;
-      if (program.steps[step].launched() == nullptr || (!options.op.empty() && name != options.op)) continue;
+      if (program.steps[step].step_plan() == nullptr || (!options.op.empty() && name != options.op)) continue;
       const auto timeline = backend_of(compilation).timeline(program, step, order_of(options), {diagnostics, stop});
       if (!timeline) return Failed{};
       events.add(name, *timeline);

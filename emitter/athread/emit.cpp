@@ -81,7 +81,7 @@ class ProgramEmitter {
   }
 
   [[nodiscard]] std::string address(StepId step, StageTensorId index) const {
-    const StageTensor& tensor = program_.steps[step].launched()->stages().tensors[index];
+    const StageTensor& tensor = program_.steps[step].step_plan()->stages().tensors[index];
     if (const auto source = tensor.in_memory()) return address(*source);
     const StageConstantAllocation* place = program_.memory.find_stage_constant(step, index);
     check(place != nullptr, "a constant without a place in main memory");
@@ -175,7 +175,7 @@ class ProgramEmitter {
   }
 
   void write_call(CWriter& out, const ManagedLayer& layer) const {
-    const StageList& stages = program_.steps[layer.step].launched()->stages();
+    const StageList& stages = program_.steps[layer.step].step_plan()->stages();
     std::vector<std::string> arguments;
     for (const StageTensorId t : layer.parameters)
       arguments.push_back(fmt::format("({} *)({})", c_name_of(stages.tensors[t].type), address(layer.step, t)));

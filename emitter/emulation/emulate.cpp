@@ -43,7 +43,7 @@ std::int64_t up(std::int64_t bytes, std::int64_t unit) { return (bytes + unit - 
 /// DMA moves whole units: the last one may reach past the end of a tensor, to which those bytes belong.
 EmulatedRange range_of(const Program& program, StepId step, StageTensorId id, bool written) {
   const std::int64_t unit = program.target.dma.alignment;
-  const StageTensor& tensor = program.steps[step].launched()->stages().tensors[id];
+  const StageTensor& tensor = program.steps[step].step_plan()->stages().tensors[id];
   if (const auto source = tensor.in_memory()) {
     const MemoryAllocation* place = program.memory.find(*source);
     check(place != nullptr, "a tensor of a kernel has no place in main memory");
@@ -112,9 +112,9 @@ EmulationJob job_of(const Program& program, const EmittedProgram& emitted, const
         launch.ranges.push_back(range_of(program, step, tensor.tensor, tensor.written));
       launch.gaps = gaps_of(plan->nest, program.target.dma.alignment);
     } else {
-      const KernelPlan& launched = *program.steps[step].launched();
-      for (const StageTensorId tensor : launched.memory_tensors()) {
-        const bool written = launched.stages().tensors[tensor].role == TensorRole::output;
+      const StepPlan& planned = *program.steps[step].step_plan();
+      for (const StageTensorId tensor : planned.memory_tensors()) {
+        const bool written = planned.stages().tensors[tensor].role == TensorRole::output;
         launch.ranges.push_back(range_of(program, step, tensor, written));
       }
     }

@@ -132,16 +132,16 @@ struct Cost {
 
 Cost cost_of(const ProgramStep& step) {
   Cost cost;
-  const KernelPlan* const launched = step.launched();
-  if (launched == nullptr) return cost;
-  cost.bytes = launched->traffic().bytes;
-  cost.cycles = launched->cycles();
+  const StepPlan* const planned = step.step_plan();
+  if (planned == nullptr) return cost;
+  cost.bytes = planned->traffic().bytes;
+  cost.cycles = planned->cycles();
   return cost;
 }
 
 /// Lines that say what a fused operator costs.
 std::vector<std::string> cost_lines(const ProgramStep& step, std::int64_t all_cycles, const Target& target) {
-  if (step.launched() == nullptr) return {"a view: no kernel"};  // which alone has nothing that runs
+  if (step.step_plan() == nullptr) return {"a view: no kernel"};  // which alone has nothing that runs
   const Cost cost = cost_of(step);
   const double share = all_cycles > 0 ? 100.0 * static_cast<double>(cost.cycles) / static_cast<double>(all_cycles) : 0;
   const std::string where =

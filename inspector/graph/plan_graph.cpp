@@ -144,7 +144,7 @@ class Sketcher {
     node.lines = {shortened(group.name)};
     node.names = {qt(group.name)};
     node.tip = format("step {}: {} (template {})", index, group.name, group.template_name);
-    if (step.step->launched() == nullptr) {
+    if (step.step->step_plan() == nullptr) {
       node.lines.push_back(QStringLiteral("a view: no kernel"));
     } else if (step.plan == nullptr) {
       node.lines.push_back(qt(step.step->kind().by) + QStringLiteral(", ") +

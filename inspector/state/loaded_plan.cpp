@@ -18,10 +18,10 @@ StepFacts facts_of(const Program& program, const EmittedProgram& emitted, StepId
   StepFacts facts;
   facts.step = &program.steps[index];
   facts.plan = facts.step->plan();
-  if (const KernelPlan* launched = facts.step->launched()) {
-    facts.flops = flops(launched->stages());
-    facts.cycles = launched->cycles();
-    facts.dma = launched->traffic();
+  if (const StepPlan* planned = facts.step->step_plan()) {
+    facts.flops = flops(planned->stages());
+    facts.cycles = planned->cycles();
+    facts.dma = planned->traffic();
   }
   if (facts.plan == nullptr) return facts;
   const Plan& plan = *facts.plan;

@@ -35,7 +35,7 @@ std::vector<StepId> first_kernels(const IdVector<StepId, ProgramStep>& steps) {
   bool begins = true;
   for (const StepId s : steps.ids()) {
     if (begins && steps[s].plan() != nullptr) first.push_back(s);
-    const bool others_work = steps[s].launched() != nullptr && !steps[s].kind().is_kernel;
+    const bool others_work = steps[s].step_plan() != nullptr && !steps[s].kind().is_kernel;
     begins = (begins && steps[s].plan() == nullptr) || others_work;
   }
   return first;

@@ -16,7 +16,7 @@
 
 namespace stowage {
 
-class ManagementPlan final : public KernelPlan {
+class ManagementPlan final : public StepPlan {
  public:
   /// Of a target that has a management core. `refused` says why no plan of the LDM holds the stages.
   ManagementPlan(StageList stages, Decision refused, const Target& target);

@@ -65,9 +65,9 @@ class MemoryPlanner {
     for (const TensorId input : graph_.inputs()) use(input, -1);
     int now = 0;
     for (const ProgramStep& step : steps_) {
-      if (const KernelPlan* launched = step.launched()) {
-        for (const StageTensorId tensor : launched->memory_tensors()) {
-          const auto source = launched->stages().tensors[tensor].in_memory();
+      if (const StepPlan* planned = step.step_plan()) {
+        for (const StageTensorId tensor : planned->memory_tensors()) {
+          const auto source = planned->stages().tensors[tensor].in_memory();
           if (source) use(*source, now);
         }
       } else {
@@ -93,10 +93,10 @@ class MemoryPlanner {
     }
     std::vector<std::pair<const Tensor*, std::int64_t>> placed;
     for (const StepId s : steps_.ids()) {
-      const KernelPlan* const launched = steps_[s].launched();
-      if (launched == nullptr) continue;
-      for (const StageTensorId used : launched->memory_tensors()) {
-        const StageTensor& tensor = launched->stages().tensors[used];
+      const StepPlan* const planned = steps_[s].step_plan();
+      if (planned == nullptr) continue;
+      for (const StageTensorId used : planned->memory_tensors()) {
+        const StageTensor& tensor = planned->stages().tensors[used];
         if (tensor.in_memory()) continue;
         check(tensor.value.has_value(), "a tensor in main memory that is neither the graph's nor a constant");
         const Tensor& value = *tensor.value;

@@ -27,7 +27,7 @@ namespace stowage {
 namespace {
 
 /// A plan of Athread with what everybody asks of it.
-class NestKernel final : public KernelPlan {
+class NestKernel final : public StepPlan {
  public:
   explicit NestKernel(Plan plan) : plan_(std::move(plan)) {}
   [[nodiscard]] const Plan& plan() const { return plan_; }
@@ -103,9 +103,9 @@ const StepKind& ProgramStep::kind() const {
   return std::visit([](const auto& of_kind) -> const StepKind& { return of_kind.kind; }, work);
 }
 
-const KernelPlan* ProgramStep::launched() const {
-  return std::visit(Overloaded{[](const ViewStep&) -> const KernelPlan* { return nullptr; },
-                               [](const auto& runs) -> const KernelPlan* { return runs.plan.get(); }},
+const StepPlan* ProgramStep::step_plan() const {
+  return std::visit(Overloaded{[](const ViewStep&) -> const StepPlan* { return nullptr; },
+                               [](const auto& runs) -> const StepPlan* { return runs.plan.get(); }},
                     work);
 }
 
@@ -114,10 +114,10 @@ const ManagementPlan* ProgramStep::on_management_core() const {
   return step == nullptr ? nullptr : step->plan.get();
 }
 
-const Plan* ProgramStep::plan() const { return plan_of(launched()); }
+const Plan* ProgramStep::plan() const { return plan_of(step_plan()); }
 
-const Plan* plan_of(const KernelPlan* launched) {
-  const auto* nest = dynamic_cast<const NestKernel*>(launched);
+const Plan* plan_of(const StepPlan* planned) {
+  const auto* nest = dynamic_cast<const NestKernel*>(planned);
   return nest == nullptr ? nullptr : &nest->plan();
 }
 
@@ -300,7 +300,7 @@ Scratchpad scratchpad_of(const Program& program) {
   bool first = true;
   for (const ProgramStep& step : program.steps) {
     if (!step.kind().is_kernel) continue;
-    const Scratchpad one = step.launched()->scratchpad(program.target);
+    const Scratchpad one = step.step_plan()->scratchpad(program.target);
     all = {one.name, std::max(all.peak_bytes, one.peak_bytes),
            first ? one.room_bytes : std::min(all.room_bytes, one.room_bytes)};
     first = false;
@@ -315,25 +315,25 @@ ProgramTotals totals_of(const Program& program) {
   for (const ProgramStep& step : program.steps) {
     ++sum.groups;
     sum.operators += static_cast<std::int64_t>(step.group.operators.size());
-    const KernelPlan* const launched = step.launched();
-    if (launched == nullptr) continue;
-    sum.flops += flops(launched->stages());
-    sum.multiply_adds += multiply_adds(launched->stages());
-    sum.cycles += launched->cycles();
+    const StepPlan* const planned = step.step_plan();
+    if (planned == nullptr) continue;
+    sum.flops += flops(planned->stages());
+    sum.multiply_adds += multiply_adds(planned->stages());
+    sum.cycles += planned->cycles();
     if (step.on_management_core() != nullptr) {
       ++sum.management_steps;
-      sum.management_cycles += launched->cycles();
+      sum.management_cycles += planned->cycles();
     }
     if (!step.kind().is_kernel) continue;
     ++sum.kernels;
     if (step.plan() == nullptr || step.plan()->nest.launch == LaunchedBy::spawn) ++sum.spawns;
-    const DmaTotals dma = launched->traffic();
+    const DmaTotals dma = planned->traffic();
     sum.dma.transfers += dma.transfers;
     sum.dma.operations += dma.operations;
     sum.dma.bytes += dma.bytes;
-    sum.ldm_peak_bytes = std::max(sum.ldm_peak_bytes, launched->scratchpad(program.target).peak_bytes);
+    sum.ldm_peak_bytes = std::max(sum.ldm_peak_bytes, planned->scratchpad(program.target).peak_bytes);
     if (step.plan() == nullptr) continue;  // of another family
-    const PhysicalLimit limit = physical_limit(launched->stages(), program.target);
+    const PhysicalLimit limit = physical_limit(planned->stages(), program.target);
     sum.least_bytes += limit.bytes;
     sum.least_seconds += limit.seconds();
     sum.distance += distance_to_limit(*step.plan(), program.target);
@@ -363,7 +363,7 @@ std::vector<std::byte> parameter_bytes(const Program& program) {
     store(*constant, place.offset);
   }
   for (const StageConstantAllocation& place : program.memory.stage_constants) {
-    const StageList& stages = program.steps[place.step].launched()->stages();
+    const StageList& stages = program.steps[place.step].step_plan()->stages();
     store(*stages.tensors[place.tensor].value, place.offset);
   }
   return bytes;

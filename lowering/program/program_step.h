@@ -44,11 +44,11 @@ struct PlanTerm {
   std::string source;   ///< key of the target that says its rate
 };
 
-/// What one step does, as the family of its target plans it: what everybody asks, whichever family and kind it is. Plan
-/// is Athread's of a kernel.
-class KernelPlan {
+/// What one step does, as the family of its target plans it, in a kernel or otherwise: what everybody asks, whichever
+/// family and kind it is. Plan is Athread's of a kernel.
+class StepPlan {
  public:
-  virtual ~KernelPlan() = default;
+  virtual ~StepPlan() = default;
   /// What it computes. Tensors that lie in main memory have a source in the graph or a value.
   [[nodiscard]] virtual const StageList& stages() const = 0;
   /// The tensors of stages() that it reads or writes in main memory.
@@ -68,7 +68,7 @@ class KernelPlan {
 /// One kernel runs, on all cores that the target has.
 struct KernelLaunch {
   static constexpr StepKind kind = {"cores", true, "a kernel of a family that has no loop nests"};
-  std::shared_ptr<const KernelPlan> plan;  ///< not null; copies of a program share it
+  std::shared_ptr<const StepPlan> plan;  ///< not null; copies of a program share it
 };
 
 class ManagementPlan;  // lowering/program/management_plan.h
@@ -90,13 +90,13 @@ struct ProgramStep {
   StepWork work;
 
   [[nodiscard]] const StepKind& kind() const;
-  [[nodiscard]] const KernelPlan* launched() const;  ///< null of a view, for which nothing runs
-  [[nodiscard]] const Plan* plan() const;            ///< of what it launches, if Athread planned it; else null
+  [[nodiscard]] const StepPlan* step_plan() const;  ///< null of a view, for which nothing runs
+  [[nodiscard]] const Plan* plan() const;           ///< of what it launches, if Athread planned it; else null
   [[nodiscard]] const ManagementPlan* on_management_core() const;  ///< null where that core does not work
 };
 
 /// A kernel launch of Athread, and its plan back; null of another family's.
 StepWork launch_of(Plan plan);
-const Plan* plan_of(const KernelPlan* launched);
+const Plan* plan_of(const StepPlan* planned);
 
 }  // namespace stowage

@@ -251,8 +251,8 @@ TEST_CASE("planners and schedules are those of the target's family", "[backend]"
     REQUIRE(compilation);
     std::map<std::string, std::int64_t> banks;
     for (const ProgramStep& step : compilation->program.steps) {
-      if (step.launched() == nullptr) continue;
-      banks[step.group.name] = step.launched()->scratchpad(compilation->program.target).peak_bytes / 4096;
+      if (step.step_plan() == nullptr) continue;
+      banks[step.group.name] = step.step_plan()->scratchpad(compilation->program.target).peak_bytes / 4096;
     }
     return banks;
   };

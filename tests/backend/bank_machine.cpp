@@ -16,7 +16,7 @@ namespace {
 
 StepWork launch_of(BankPlan plan) { return KernelLaunch{std::make_shared<const BankPlan>(std::move(plan))}; }
 
-const BankPlan& bank_plan_of(const KernelPlan& plan) {
+const BankPlan& bank_plan_of(const StepPlan& plan) {
   const auto* const found = dynamic_cast<const BankPlan*>(&plan);
   check(found != nullptr, "a kernel of another family");
   return *found;
@@ -121,7 +121,7 @@ StepWork BankMachine::moved(const StepWork& work, const Graph& graph, const Fuse
   return planned(graph, group, target, bank_plan_of(*std::get<KernelLaunch>(work).plan).banks());
 }
 
-Json BankMachine::stored(const KernelPlan& plan) const {
+Json BankMachine::stored(const StepPlan& plan) const {
   return {{"schedule", {{"banks", bank_plan_of(plan).banks()}}}, {"nest", lines_of(plan.text())}};
 }
 
@@ -146,12 +146,12 @@ EmittedProgram BankMachine::emit(const Program& program, const std::string& sign
   };
   if (!signature.empty()) add("; " + signature);
   for (const StepId s : program.steps.ids()) {
-    const KernelPlan* const launched = program.steps[s].launched();
-    emitted.kernel_of_step.push_back(launched == nullptr ? "" : fmt::format("kernel {}", s.index()));
-    if (launched == nullptr) continue;
+    const StepPlan* const planned = program.steps[s].step_plan();
+    emitted.kernel_of_step.push_back(planned == nullptr ? "" : fmt::format("kernel {}", s.index()));
+    if (planned == nullptr) continue;
     add(emitted.kernel_of_step.back());
     const auto address = [&](StageTensorId tensor, std::int64_t word) {
-      const auto& source = launched->stages().tensors[tensor].source;
+      const auto& source = planned->stages().tensors[tensor].source;
       const MemoryAllocation* const place = source ? program.memory.find(*source) : nullptr;
       const bool parameter = place == nullptr || place->area == MemoryAllocation::Area::parameters;
       const std::int64_t offset =
@@ -159,7 +159,7 @@ EmittedProgram BankMachine::emit(const Program& program, const std::string& sign
       return fmt::format("{}+{}", parameter ? 'P' : 'A', offset + word * word_bytes);
     };
     int statement = 0;
-    for (const Instruction& instruction : bank_plan_of(*launched).instructions()) {
+    for (const Instruction& instruction : bank_plan_of(*planned).instructions()) {
       add(to_text(instruction, address));
       file.origins.push_back({line, s, statement++});
     }
@@ -196,7 +196,7 @@ Result<BackendRun> BankMachine::run(const Program& program, const EmittedProgram
   };
   std::vector<StepId> step_of;  // by kernel
   for (const StepId s : program.steps.ids()) {
-    if (program.steps[s].launched() != nullptr) step_of.push_back(s);
+    if (program.steps[s].step_plan() != nullptr) step_of.push_back(s);
   }
   const auto after = [&](int kernel) {
     tell_until(at(kernel) + 1 < step_of.size() ? step_of[at(kernel) + 1] : program.steps.next_id());
@@ -209,7 +209,7 @@ Result<BackendRun> BankMachine::run(const Program& program, const EmittedProgram
   result.emulation.ldm_peak_bytes.assign(program.steps.size(), 0);
   for (std::size_t k = 0; k < step_of.size(); ++k) {
     const ProgramStep& step = program.steps[step_of[k]];
-    const BankPlan& plan = bank_plan_of(*step.launched());
+    const BankPlan& plan = bank_plan_of(*step.step_plan());
     const auto bank_bytes = static_cast<std::int64_t>(program.target.own.at("bank_bytes"));
     result.emulation.ldm_peak_bytes[step_of[k]] = ran->peak_banks[k] * bank_bytes;
     const auto expect = [&](int statement, const char* what, std::int64_t predicted, std::int64_t emulated) {

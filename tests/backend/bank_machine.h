@@ -43,7 +43,7 @@ struct Instruction {
 inline std::int64_t words_of(const Instruction& instruction) { return instruction.count * instruction.rows; }
 
 /// One kernel: the instructions with what follows from them.
-class BankPlan final : public KernelPlan {
+class BankPlan final : public StepPlan {
  public:
   BankPlan(StageList stages, std::vector<Instruction> instructions, std::int64_t banks, const Target& target);
   [[nodiscard]] const StageList& stages() const override { return stages_; }
@@ -95,7 +95,7 @@ class BankMachine final : public Backend {
                                      const WorkContext& work) const override;
   [[nodiscard]] StepWork moved(const StepWork& work, const Graph& graph, const FusedOperator& group,
                                const Target& target) const override;
-  [[nodiscard]] Json stored(const KernelPlan& plan) const override;
+  [[nodiscard]] Json stored(const StepPlan& plan) const override;
   [[nodiscard]] StepWork restored(const Json& entries, const std::string& text, const Graph& graph,
                                   const FusedOperator& group, const Target& target) const override;
   [[nodiscard]] EmittedProgram emit(const Program& program, const std::string& signature) const override;

@@ -115,7 +115,7 @@ TEST_CASE("taking a group apart and back leaves no edit", "[inspector]") {
   CHECK(verdict(*plan, of_relu).find("groups ip1 | relu1 instead of ip1 + relu1") != std::string::npos);
   const Regrouping together = way_to(ways_of(choices, edit, ip1), plan->graph(), "ip1 + relu1");
   CHECK(together.cycles_before == apart.cycles_after);
-  CHECK(together.cycles_after == plan->steps[static_cast<std::size_t>(step)].step->launched()->cycles());
+  CHECK(together.cycles_after == plan->steps[static_cast<std::size_t>(step)].step->step_plan()->cycles());
   edit = with_groups(*plan, edit, together.after);
   CHECK(edit.groups.empty());
 }

@@ -65,7 +65,7 @@ TEST_CASE("the management core computes the operator that no plan of the LDM hol
   for (const int s : {0, 2, 3}) CHECK(program->steps[StepId(s)].on_management_core() == nullptr);
   const ManagementPlan* const plan = program->steps[StepId(1)].on_management_core();
   REQUIRE(plan != nullptr);
-  CHECK(program->steps[StepId(1)].launched() == plan);
+  CHECK(program->steps[StepId(1)].step_plan() == plan);
   CHECK(program->steps[StepId(1)].plan() == nullptr);
   CHECK(plan->refused().rule == "ldm-capacity");
   CHECK(plan->text() ==
@@ -88,7 +88,7 @@ TEST_CASE("the management core computes the operator that no plan of the LDM hol
   CHECK(totals.management_steps == 1);
   CHECK(totals.management_cycles == plan->cycles());
   std::int64_t sum = 0;
-  for (const ProgramStep& step : program->steps) sum += step.launched()->cycles();
+  for (const ProgramStep& step : program->steps) sum += step.step_plan()->cycles();
   CHECK(totals.cycles == sum);
 }
 
