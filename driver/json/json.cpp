@@ -34,9 +34,10 @@ Json totals_json(const Program& program) {
   Json json;
   json["groups"] = totals.groups;
   json["kernels"] = totals.kernels;
-  if (totals.management_steps > 0) {
-    json["management_steps"] = totals.management_steps;
-    json["management_cycles"] = totals.management_cycles;
+  for (const KindTotals& of_kind : totals.by_kind) {
+    if (of_kind.steps == 0 || of_kind.kind->key.empty()) continue;
+    json[fmt::format("{}_steps", of_kind.kind->key)] = of_kind.steps;
+    json[fmt::format("{}_cycles", of_kind.kind->key)] = of_kind.cycles;
   }
   json["operators"] = totals.operators;
   json["flops"] = totals.flops;

@@ -192,9 +192,11 @@ std::string summary_text(const Compilation& compilation) {
   sums.add({"operators in fused operators", fmt::format("{} in {}", totals.operators, totals.groups)});
   sums.add(
       {"kernels launched", fmt::format("{} in {}", grouped_digits(totals.kernels), counted(totals.spawns, "spawn"))});
-  if (totals.management_steps > 0) {
-    sums.add({"on the management core", fmt::format("{}, {} of the time", counted(totals.management_steps, "operator"),
-                                                    percent_of(totals.management_cycles, totals.cycles))});
+  for (const KindTotals& of_kind : totals.by_kind) {
+    if (of_kind.steps == 0 || of_kind.kind->key.empty()) continue;
+    sums.add(
+        {fmt::format("by the {}", of_kind.kind->by),
+         fmt::format("{}, {} of the time", counted(of_kind.steps, "step"), percent_of(of_kind.cycles, totals.cycles))});
   }
   sums.add({"operations (flop)", grouped_digits(totals.flops)});
   sums.add({"multiply-adds", grouped_digits(totals.multiply_adds)});

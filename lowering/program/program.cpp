@@ -171,16 +171,16 @@ void spawn_first_kernels(Program& program, const std::map<std::string, Schedule>
 /// One warning for all of them, with what they take.
 void warn_of_management_core(const Program& program, Diagnostics& diagnostics) {
   const ProgramTotals totals = totals_of(program);
-  if (totals.management_steps == 0) return;
+  const KindTotals managed = totals.of(ManagementStep::kind);
+  if (managed.steps == 0) return;
   Diagnostic warning;
   warning.severity = Severity::warning;
   warning.code = "management-core";
   warning.place.object = fmt::format("network {}", program.fused.graph.name());
-  warning.message =
-      fmt::format("no plan of the LDM holds {}: the management core computes {}, in {:.1f} % of the time",
-                  counted(totals.management_steps, "operator"), for_number(totals.management_steps, "it", "them"),
-                  100 * static_cast<double>(totals.management_cycles) /
-                      static_cast<double>(std::max<std::int64_t>(totals.cycles, 1)));
+  warning.message = fmt::format(
+      "no plan of the LDM holds {}: the management core computes {}, in {:.1f} % of the time",
+      counted(managed.steps, "operator"), for_number(managed.steps, "it", "them"),
+      100 * static_cast<double>(managed.cycles) / static_cast<double>(std::max<std::int64_t>(totals.cycles, 1)));
   std::vector<std::string> remedies;
   for (const ProgramStep& step : program.steps) {
     const ManagementPlan* const plan = step.on_management_core();
@@ -310,20 +310,26 @@ Scratchpad scratchpad_of(const Program& program) {
 
 std::int64_t ldm_for_buffers(const Program& program) { return scratchpad_of(program).room_bytes; }
 
+KindTotals ProgramTotals::of(const StepKind& kind) const {
+  const auto found =
+      std::find_if(by_kind.begin(), by_kind.end(), [&](const KindTotals& row) { return row.kind == &kind; });
+  return found == by_kind.end() ? KindTotals{&kind} : *found;
+}
+
 ProgramTotals totals_of(const Program& program) {
   ProgramTotals sum;
   for (const ProgramStep& step : program.steps) {
     ++sum.groups;
     sum.operators += static_cast<std::int64_t>(step.group.operators.size());
     const StepPlan* const planned = step.step_plan();
+    KindTotals& of_kind = sum.by_kind.at(step.work.index());
+    of_kind.kind = &step.kind();
+    ++of_kind.steps;
     if (planned == nullptr) continue;
+    of_kind.cycles += planned->cycles();
     sum.flops += flops(planned->stages());
     sum.multiply_adds += multiply_adds(planned->stages());
     sum.cycles += planned->cycles();
-    if (step.on_management_core() != nullptr) {
-      ++sum.management_steps;
-      sum.management_cycles += planned->cycles();
-    }
     if (!step.kind().is_kernel) continue;
     ++sum.kernels;
     if (step.plan() == nullptr || step.plan()->nest.launch == LaunchedBy::spawn) ++sum.spawns;

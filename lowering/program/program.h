@@ -2,10 +2,12 @@
 // The program of a whole network.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <stop_token>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "core/diagnostics.h"
@@ -45,13 +47,19 @@ std::vector<std::byte> parameter_bytes(const Program& program);
 Scratchpad scratchpad_of(const Program& program);
 std::int64_t ldm_for_buffers(const Program& program);  ///< that room
 
+/// The steps of one kind.
+struct KindTotals {
+  const StepKind* kind = nullptr;  ///< null where a program has no such steps
+  std::int64_t steps = 0;
+  std::int64_t cycles = 0;  ///< what they take of all
+};
+
 /// Sums over a program, for tables and --json.
 struct ProgramTotals {
-  std::int64_t groups = 0;             ///< fused operators, views included
-  std::int64_t kernels = 0;            ///< fused operators that are launched
-  std::int64_t management_steps = 0;   ///< fused operators that the management core computes
-  std::int64_t management_cycles = 0;  ///< what they take of all
-  std::int64_t spawns = 0;             ///< in which they run
+  std::int64_t groups = 0;                                             ///< fused operators, views included
+  std::int64_t kernels = 0;                                            ///< fused operators that are launched
+  std::int64_t spawns = 0;                                             ///< in which they run
+  std::array<KindTotals, std::variant_size_v<StepWork>> by_kind = {};  ///< in the order of StepWork
   std::int64_t operators = 0;
   std::int64_t flops = 0;
   std::int64_t multiply_adds = 0;
@@ -65,6 +73,8 @@ struct ProgramTotals {
   double least_seconds = 0;
   /// Of all kernels, one launch of them in the limit.
   LimitDistance distance = {};
+
+  [[nodiscard]] KindTotals of(const StepKind& kind) const;  ///< 0 steps where there are none
 };
 ProgramTotals totals_of(const Program& program);
 

@@ -20,13 +20,14 @@ namespace stowage {
 /// What holds of every step of a kind. What shows or counts steps asks this, and so need not know the kinds.
 struct StepKind {
   std::string_view by;            ///< what does the work, as tables and pictures call it; "" where there is none
+  std::string_view key;           ///< what JSON calls the kind; "" of views and kernels, which it tells apart by itself
   bool is_kernel = false;         ///< runs on the computing cores, in a spawn, with a scratchpad
   std::string_view without_nest;  ///< what a step without loop nest is, behind "NAME is"
 };
 
 /// Nothing to do: the result lies in another tensor's memory, seen otherwise.
 struct ViewStep {
-  static constexpr StepKind kind = {"", false, "a view: its elements lie where they are wanted, nothing to do"};
+  static constexpr StepKind kind = {"", "", false, "a view: its elements lie where they are wanted, nothing to do"};
 };
 
 /// The memory beside the arithmetic that one kernel uses, as its family calls it.
@@ -67,7 +68,7 @@ class StepPlan {
 
 /// One kernel runs, on all cores that the target has.
 struct KernelLaunch {
-  static constexpr StepKind kind = {"cores", true, "a kernel of a family that has no loop nests"};
+  static constexpr StepKind kind = {"cores", "", true, "a kernel of a family that has no loop nests"};
   std::shared_ptr<const StepPlan> plan;  ///< not null; copies of a program share it
 };
 
@@ -75,7 +76,7 @@ class ManagementPlan;  // lowering/program/management_plan.h
 
 /// The management core works, while the others wait.
 struct ManagementStep {
-  static constexpr StepKind kind = {"management core", false,
+  static constexpr StepKind kind = {"management core", "management", false,
                                     "computed by the management core, loop by loop on main memory"};
   std::shared_ptr<const ManagementPlan> plan;  ///< not null
 };

@@ -85,8 +85,11 @@ TEST_CASE("the management core computes the operator that no plan of the LDM hol
 
   const ProgramTotals totals = totals_of(*program);
   CHECK(totals.kernels == 3);
-  CHECK(totals.management_steps == 1);
-  CHECK(totals.management_cycles == plan->cycles());
+  CHECK(totals.of(ManagementStep::kind).steps == 1);
+  CHECK(totals.of(ManagementStep::kind).cycles == plan->cycles());
+  CHECK(totals.of(KernelLaunch::kind).steps == totals.kernels);
+  CHECK(totals.of(KernelLaunch::kind).cycles == totals.cycles - plan->cycles());
+  CHECK(totals.of(ViewStep::kind).steps == 0);
   std::int64_t sum = 0;
   for (const ProgramStep& step : program->steps) sum += step.step_plan()->cycles();
   CHECK(totals.cycles == sum);
