@@ -188,7 +188,9 @@ Json AthreadBackend::stored(const StepPlan& plan) const {
 StepWork AthreadBackend::restored(const Json& entries, const std::string& text, const Graph& graph,
                                   const FusedOperator& group, const Target& target) const {
   const Json& schedule = entries.at("schedule");
-  if (schedule.contains(management_key)) return restored_management(schedule, text, graph, group, target);
+  const std::string kind = entries.value("kind", "");
+  if (kind == ManagementStep::kind.key) return restored_management(schedule, text, graph, group, target);
+  if (!kind.empty()) throw Damage(fmt::format("'{}' is of the kind '{}', which this tool has not", group.name, kind));
   Plan plan;
   plan.schedule = schedule_of(schedule);
   plan.nest = read_nest(text, graph, group, form_of(plan.schedule), target);

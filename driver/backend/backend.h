@@ -89,7 +89,8 @@ class Backend {
                                        const Target& target) const = 0;
 
   /// The entries of a step of plan.json that say what it launches (docs/plan-format.md): "schedule", what the planner
-  /// chose, and "nest", lines of text that say what runs; those two are read back, and what else the family needs.
+  /// chose, and "nest", lines of text that say what runs; those two are read back, and what else the family needs. The
+  /// step's `kind` is there already where it is no kernel (StepKind::key).
   [[nodiscard]] virtual Json stored(const StepPlan& plan) const = 0;
   /// The plan of a sound group from these entries, and its nest as one text. Throws Damage (driver/json/damage.h), or
   /// what the JSON library does.

@@ -139,6 +139,7 @@ std::string plan_json(const Compilation& compilation) {
     const ProgramStep& step = program.steps[i];
     Json row = to_json(program.fused.graph, step.group);
     if (const StepPlan* planned = step.step_plan()) {
+      if (!step.kind().key.empty()) row["kind"] = step.kind().key;
       row["kernel"] = compilation.emitted.kernel_of_step[i];
       row.update(compilation.backend->stored(*planned));
     }

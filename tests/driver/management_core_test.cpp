@@ -58,6 +58,8 @@ TEST_CASE("the management core computes what no plan of the LDM holds, and every
 
   const auto plan = nlohmann::json::parse(read_text("mirror/plan.json"));
   const auto pad = step_named(plan, "pad");
+  CHECK(pad.at("kind") == "management");
+  CHECK_FALSE(step_named(plan, "softmax").contains("kind"));
   CHECK(pad.at("kernel") == "layer_pad");
   CHECK(pad.at("schedule").at("management_core").at("rule") == "ldm-capacity");
   CHECK(pad.at("cycles") == totals.at("management_cycles"));
@@ -113,6 +115,12 @@ TEST_CASE("a step of the management core that does not fit its operator or its t
     }
     complaint = "is not that of its operator";
   }
+  SECTION("a kind that there is not") {
+    for (auto& step : plan.at("steps")) {
+      if (step.at("name") == "pad") step.at("kind") = "magic";
+    }
+    complaint = "'pad' is of the kind 'magic', which this tool has not";
+  }
   SECTION("a target without that core") {
     auto& target = plan.at("target");
     const auto from = std::find(target.begin(), target.end(), "[management_core]");
@@ -128,6 +136,21 @@ TEST_CASE("a step of the management core that does not fit its operator or its t
   CHECK(explained.code == 1);
   INFO(explained.err);
   CHECK(explained.err.find(complaint) != std::string::npos);
+}
+
+TEST_CASE("a step's kind says that it has no loop nest to check, not what it takes of the LDM") {
+  const Workplace here;
+  write_network();
+  REQUIRE(run_stowage({"compile", "mirror.onnx", "-o", "mirror", "--fusion", "none", "--set", small_ldm}).code == 0);
+  auto plan = nlohmann::json::parse(read_text("mirror/plan.json"));
+  for (auto& step : plan.at("steps")) step.at("ldm_bytes") = step.at("name") == "pad" ? 64 : 0;
+  write_text("mirror/plan.json", plan.dump(1));
+  const ToolRun relu = run_stowage({"check", "mirror", "--op", "relu"});
+  INFO(relu.err);
+  CHECK(relu.code == 0);
+  CHECK(relu.out.find("relu: good") != std::string::npos);
+  CHECK(run_stowage({"check", "mirror", "--op", "pad"}).err.find("no fused operator 'pad' is launched") !=
+        std::string::npos);
 }
 
 TEST_CASE("without a management core such an operator is refused as ever") {
