@@ -7,6 +7,7 @@
 
 #include "../lowering/operator_draw.h"
 #include "emitted_program.h"
+#include "lowering/program/management_plan.h"
 #include "tests/emitter/vendor_compile.h"
 #include "tests/random_runs.h"
 
@@ -14,7 +15,7 @@ using namespace stowage;
 
 namespace {
 
-EmittedProgram some_program() {
+Program some_program_planned() {
   fixtures::OperatorDraw draw(1);
   std::vector<StageList> lists;
   while (lists.size() < 3) {
@@ -22,8 +23,10 @@ EmittedProgram some_program() {
   }
   Diagnostics diagnostics;
   std::vector<std::size_t> refused;
-  return emit_athread(fixtures::program_of("some", lists, *load_target("sw26010", {}, diagnostics), refused));
+  return fixtures::program_of("some", lists, *load_target("sw26010", {}, diagnostics), refused);
 }
+
+EmittedProgram some_program() { return emit_athread(some_program_planned()); }
 
 /// The program with one text replaced by another, everywhere in its files that end so.
 EmittedProgram with(EmittedProgram program, const std::string& ending, const std::string& from, const std::string& to) {
@@ -39,6 +42,18 @@ EmittedProgram with(EmittedProgram program, const std::string& ending, const std
   return program;
 }
 
+/// The program with all but its first step given to the management core, so that some kernel is left.
+Program on_management_core(Program program) {
+  REQUIRE(program.target.management_core);
+  for (const StepId s : program.steps.ids()) {
+    if (s == StepId(0)) continue;
+    program.steps[s].work = ManagementStep{std::make_shared<const ManagementPlan>(
+        program.steps[s].step_plan()->stages(), Decision::refuse("ldm-capacity", "too large"), program.target)};
+  }
+  program.memory = plan_memory(program.fused, program.steps, program.target.main_memory.line_bytes);
+  return program;
+}
+
 std::string complaints(const EmittedProgram& program) { return test::complaints_of_vendor_headers({&program}); }
 
 }  // namespace
@@ -50,6 +65,9 @@ TEST_CASE("emitted sources compile with the vendor's signatures and without the 
 TEST_CASE("random programs for random machines compile with the vendor's signatures") {
   const std::uint64_t seed = test::number_from("STOWAGE_SEED", 20250117);
   const std::uint64_t rounds = test::number_from("STOWAGE_ROUNDS", 20);
+  const bool managed = GENERATE(false, true);
+  Diagnostics diagnostics;
+  const auto with_that_core = load_target("sw26010", {}, diagnostics);
   std::vector<EmittedProgram> programs;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     fixtures::OperatorDraw draw(seed + round);
@@ -60,12 +78,24 @@ TEST_CASE("random programs for random machines compile with the vendor's signatu
       if (auto drawn = draw.draw()) lists.push_back(std::move(drawn->stages));
     }
     std::vector<std::size_t> refused;
-    programs.push_back(emit_athread(fixtures::program_of(fmt::format("random_{}", round), lists, target, refused)));
+    Program program = fixtures::program_of(fmt::format("random_{}", round), lists, target, refused);
+    if (managed) {
+      program.target.management_core = with_that_core->management_core;
+      program = on_management_core(std::move(program));
+    }
+    programs.push_back(emit_athread(program));
   }
   std::vector<const EmittedProgram*> all;
   for (const EmittedProgram& program : programs) all.push_back(&program);
-  INFO("STOWAGE_SEED=" << seed << " STOWAGE_ROUNDS=" << rounds);
+  INFO("STOWAGE_SEED=" << seed << " STOWAGE_ROUNDS=" << rounds << (managed ? ", by the management core" : ""));
   CHECK(test::complaints_of_vendor_headers(all) == "");
+}
+
+TEST_CASE("the vendor's signatures hold for what the management core computes, and find what it misses") {
+  const EmittedProgram program = emit_athread(on_management_core(some_program_planned()));
+  CHECK(complaints(program) == "");
+  const auto without = with(program, "layers_management.c", "#define LAYER_DONE(layer) (void)0\n", "");
+  CHECK_THAT(complaints(without), Catch::Contains("gcc, host side") && Catch::Contains("clang, host side"));
 }
 
 TEST_CASE("the vendor's signatures find an LDM variable without slave.h") {

@@ -127,6 +127,39 @@ TEST_CASE("what fits, what is fixed and what a machine has no core for goes as b
   CHECK_FALSE(planned(machine(8192), by_hand, {{"mirrored", fixed}}));
 }
 
+TEST_CASE("transfers that the DMA cannot carry out stay an error where a person fixed something of the plan") {
+  testing::Net net("rows");
+  const TensorId x = net.input("x", {37, 50});
+  const Graph graph = net.done({net.op("Softmax", "shares", {x}, {{"axis", std::int64_t{1}}})});
+  const FusedGraph fused = find_strategy("none")->fuse(place_tensors(graph, {}, 4), {}, nullptr, {});
+  Diagnostics none;
+  const auto wide = load_target(
+      "sw26010",
+      {"dma.alignment=512", "ldm.alignment=512", "main_memory.line_bytes=512", "ldm.bytes=4096", "ldm.reserved=1024"},
+      none);
+  REQUIRE(wide);
+  REQUIRE(wide->management_core);
+  for (const char* planner : {"swtvm", "searched"}) {
+    INFO(planner);
+    Diagnostics free;
+    const auto given_away = plan_program(fused, {}, *find_planner(planner), *wide, {}, free);
+    REQUIRE(given_away);
+    REQUIRE(given_away->steps[StepId(0)].on_management_core() != nullptr);
+    CHECK(given_away->steps[StepId(0)].on_management_core()->refused().rule == "dma-alignment");
+
+    Schedule fixed;
+    fixed.launch = LaunchedBy::spawn;
+    Diagnostics by_hand;
+    CHECK_FALSE(plan_program(fused, {{"shares", fixed}}, *find_planner(planner), *wide, {}, by_hand));
+    const std::string said = format_diagnostics(by_hand);
+    INFO(said);
+    CHECK(said.find("error: fused operator shares: ") != std::string::npos);
+    CHECK(said.find("sw26010 moves multiples of 512 bytes ('dma.alignment') [dma-alignment]") != std::string::npos);
+    CHECK(said.find("help: choose a target with a smaller dma.alignment") != std::string::npos);
+    CHECK(said.find("management-core") == std::string::npos);
+  }
+}
+
 TEST_CASE("fusion pays for it what the step takes, and never fuses with it") {
   const Target target = machine(8192);
   const PlannedGroupCost cost(*find_planner("searched"), target);
