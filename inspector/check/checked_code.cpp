@@ -53,7 +53,8 @@ FaultRow fault_row(const std::vector<Fault>& faults, std::size_t fault) {
   return row;
 }
 
-CodeText checked_code(const std::string& text, int step, const std::vector<Fault>& faults, const Theme& theme) {
+CodeText checked_code(const std::string& text, std::optional<StepId> step, const std::vector<Fault>& faults,
+                      const Theme& theme) {
   CodeText code;
   code.gutter_titles = {QStringLiteral("#"), QStringLiteral("fault")};
   const std::map<int, FaultMarks> marks = marks_of(faults);

@@ -12,7 +12,8 @@ namespace stowage::inspector {
 
 /// Lines of a nest, those of statements standing for `step`'s. Faults are numbered from 1 in the gutter: where one
 /// shows, and with an arrow what it collides with. None are told where `faults` is empty.
-CodeText checked_code(const std::string& text, int step, const std::vector<Fault>& faults, const Theme& theme);
+CodeText checked_code(const std::string& text, std::optional<StepId> step, const std::vector<Fault>& faults,
+                      const Theme& theme);
 
 /// What a list of faults says of one, by column: number, family, what, where, what it collides with.
 struct FaultRow {

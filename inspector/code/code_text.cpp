@@ -67,7 +67,7 @@ QString CodeLine::text() const {
   return text;
 }
 
-QString statement_tip(const LoadedPlan& plan, int index, int statement, const Look& look) {
+QString statement_tip(const LoadedPlan& plan, std::optional<StepId> index, int statement, const Look& look) {
   const StepFacts* step = plan.step(index);
   const StatementFacts* facts = step != nullptr ? step->find(statement) : nullptr;
   if (facts == nullptr) return {};
@@ -106,7 +106,7 @@ QString statement_tip(const LoadedPlan& plan, int index, int statement, const Lo
   return tip;
 }
 
-CodeText nest_code(const LoadedPlan& plan, int index, bool declarations, const Look& look) {
+CodeText nest_code(const LoadedPlan& plan, std::optional<StepId> index, bool declarations, const Look& look) {
   CodeText code;
   code.gutter_titles = {QStringLiteral("#"), QStringLiteral("times"), QStringLiteral("bytes"), QStringLiteral("block"),
                         QStringLiteral("bandwidth")};
@@ -148,7 +148,7 @@ CodeText nest_code(const LoadedPlan& plan, int index, bool declarations, const L
   return code;
 }
 
-CodeText emitted_code(const LoadedPlan& plan, int index, const Theme& theme) {
+CodeText emitted_code(const LoadedPlan& plan, std::optional<StepId> index, const Theme& theme) {
   CodeText code;
   code.gutter_titles = {QStringLiteral("line")};
   const StepFacts* step = plan.step(index);

@@ -39,15 +39,15 @@ struct CodeText {
 
 /// The nest of a step: DMA in the gutter at its place with its counts, costs as bars. Without `declarations` only the
 /// statements.
-CodeText nest_code(const LoadedPlan& plan, int step, bool declarations, const Look& look);
+CodeText nest_code(const LoadedPlan& plan, std::optional<StepId> step, bool declarations, const Look& look);
 /// The compute-core source of a step, its lines tied to the statements of the nest.
-CodeText emitted_code(const LoadedPlan& plan, int step, const Theme& theme);
+CodeText emitted_code(const LoadedPlan& plan, std::optional<StepId> step, const Theme& theme);
 
 /// Colours one line; `in_comment` carries a comment that runs over lines.
 std::vector<CodeRun> highlight_c(const QString& line, bool& in_comment, const Theme& theme);
 std::vector<CodeRun> highlight_nest(const QString& line, const Theme& theme);
 
 /// Several sentences about a statement with its numbers.
-QString statement_tip(const LoadedPlan& plan, int step, int statement, const Look& look);
+QString statement_tip(const LoadedPlan& plan, std::optional<StepId> step, int statement, const Look& look);
 
 }  // namespace stowage::inspector

@@ -39,7 +39,7 @@ Cell relative(std::int64_t before, std::int64_t after) {
 std::map<std::string, const Buffer*> buffers_of(const LoadedPlan& plan, const std::vector<GroupSide>& side) {
   std::map<std::string, const Buffer*> buffers;
   if (side.size() != 1) return buffers;
-  const StepFacts& step = plan.steps[side.front().step.index()];
+  const StepFacts& step = plan.steps[side.front().step];
   if (step.plan == nullptr) return buffers;
   for (const BufferId b : step.plan->nest.buffers.ids()) {
     buffers[tensor_of_buffer(step.plan->nest, b)] = &step.plan->nest.buffers[b];
@@ -116,7 +116,7 @@ Table changes_table(const PlanDiff& diff) {
                  b.operations - a.operations,
                  b.ldm_bytes - a.ldm_bytes,
                  fmt::format("{}", fmt::join(words, "; "))};
-    if (!change.after.empty()) row.subject = step_subject(step_number(change.after.front().step));
+    if (!change.after.empty()) row.subject = step_subject(change.after.front().step);
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -169,8 +169,8 @@ Cell change_of(const Cell& now, const std::vector<const Row*>& before, std::size
 /// Every row with its changes. Rows of both plans are one thing if they have the same key and, unless `anywhere`, their
 /// steps belong to the same change; the n-th of equal ones goes with the n-th.
 Table compared_rows(Table now, const Table& then, const PlanComparison& comparison, bool anywhere) {
-  const auto change_at = [](const std::vector<int>& changes, int step) {
-    return step >= 0 && static_cast<std::size_t>(step) < changes.size() ? changes[static_cast<std::size_t>(step)] : -1;
+  const auto change_at = [](const IdVector<StepId, int>& changes, std::optional<StepId> step) {
+    return step && changes.contains(*step) ? changes[*step] : -1;
   };
   using Key = std::tuple<int, std::string, int>;
   const auto key_of = [&](std::map<std::pair<int, std::string>, int>& seen, int change, const std::string& key) {
@@ -304,8 +304,9 @@ Table details_table(const GroupChange& change, const LoadedPlan& baseline, const
   return table;
 }
 
-std::pair<CodeText, CodeText> compared_nests(const LoadedPlan& baseline, int baseline_step, const LoadedPlan& current,
-                                             int current_step, const Look& look) {
+std::pair<CodeText, CodeText> compared_nests(const LoadedPlan& baseline, std::optional<StepId> baseline_step,
+                                             const LoadedPlan& current, std::optional<StepId> current_step,
+                                             const Look& look) {
   std::pair<CodeText, CodeText> nests;
   if (const StepFacts* step = baseline.step(baseline_step); step != nullptr && step->plan != nullptr) {
     nests.first = nest_code(baseline, baseline_step, false, look);

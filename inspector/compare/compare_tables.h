@@ -23,7 +23,8 @@ Table compared_buffers(const PlanComparison& comparison);
 Table compared_dma(const PlanComparison& comparison);
 
 /// Two nests line by line; lines that the other has not get a badge: "−" in the baseline, "+" in the current plan.
-std::pair<CodeText, CodeText> compared_nests(const LoadedPlan& baseline, int baseline_step, const LoadedPlan& current,
-                                             int current_step, const Look& look);
+std::pair<CodeText, CodeText> compared_nests(const LoadedPlan& baseline, std::optional<StepId> baseline_step,
+                                             const LoadedPlan& current, std::optional<StepId> current_step,
+                                             const Look& look);
 
 }  // namespace stowage::inspector

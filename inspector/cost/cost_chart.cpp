@@ -8,8 +8,8 @@
 
 namespace stowage::inspector {
 
-Drawing cost_terms(const LoadedPlan& plan, int index, const Look& look, QSizeF room, const PlanComparison* comparison,
-                   const IdVector<StepId, SimulatedStep>& simulated) {
+Drawing cost_terms(const LoadedPlan& plan, std::optional<StepId> index, const Look& look, QSizeF room,
+                   const PlanComparison* comparison, const IdVector<StepId, SimulatedStep>& simulated) {
   const drawing::Sheet sheet = sheet_of(look, room);
   const LoadedPlan* const baseline = comparison != nullptr ? comparison->baseline.get() : nullptr;
   const StepFacts* const step = plan.step(index);
@@ -23,7 +23,7 @@ Drawing cost_terms(const LoadedPlan& plan, int index, const Look& look, QSizeF r
     const StepFacts* const before = baseline->step(comparison->baseline_step(index));
     compared = drawing::CostBaseline{before != nullptr ? before->plan : nullptr};
   }
-  const StepId shown = *step_id(index);
+  const StepId shown = *index;
   const drawing::SimulatedTerms terms = simulated.contains(shown) ? simulated[shown].terms : drawing::SimulatedTerms();
   return drawn(drawing::cost_bars(plan.program(), shown, compared, sheet, terms), look);
 }

@@ -13,7 +13,7 @@ namespace stowage::inspector {
 /// Terms of one group with formula and source; of the whole network (step -1) the sums by kind of term. With a
 /// comparison every bar has the baseline's as a line across it, and the change behind its number. `simulated`, by step,
 /// stands beside the closed form; empty where that is not known yet.
-Drawing cost_terms(const LoadedPlan& plan, int step, const Look& look, QSizeF room,
+Drawing cost_terms(const LoadedPlan& plan, std::optional<StepId> step, const Look& look, QSizeF room,
                    const PlanComparison* comparison = nullptr, const IdVector<StepId, SimulatedStep>& simulated = {});
 Drawing roofline(const LoadedPlan& plan, const Look& look, QSizeF room);
 

@@ -85,7 +85,7 @@ Mark mark_of(const Shape& shape, const Look& look) {
   mark.upward = shape.upward;
   if (is_text) mark.font = font_of(shape.font, look);
   if (shape.subject) {
-    mark.subject = Subject{.step = step_number(shape.subject->step),
+    mark.subject = Subject{.step = shape.subject->step,
                            .op = shape.subject->op,
                            .buffer = shape.subject->buffer,
                            .statement = shape.subject->statement};

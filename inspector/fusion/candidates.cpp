@@ -40,7 +40,7 @@ std::vector<OpId> operators_at(const LoadedPlan& plan, const Subject& subject) {
 Subject subject_of_candidate(const LoadedPlan& plan, std::size_t candidate) {
   const CandidateRecord& record = plan.compilation.fusion.candidates[candidate];
   const OpId first = record.operators.front();
-  const int step = plan.step_of_operator[first.index()];
+  const StepId step = plan.step_of_operator[first];
   return record.fate == CandidateFate::chosen ? step_subject(step) : op_subject(step, static_cast<int>(first.index()));
 }
 

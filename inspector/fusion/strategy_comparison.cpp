@@ -102,8 +102,8 @@ std::vector<GroupingDifference> differences_of(const LoadedPlan& plan, const std
     for (const std::size_t g : ours) {
       difference.here.push_back(here[g].operators);
       // As it is planned, perhaps with a schedule that a person fixed.
-      const int step = plan.step_of_operator[here[g].operators.front().index()];
-      const Plan* const made = plan.steps[static_cast<std::size_t>(step)].plan;
+      const StepId step = plan.step_of_operator[here[g].operators.front()];
+      const Plan* const made = plan.steps[step].plan;
       if (made != nullptr) difference.cycles_here += planner.cycles(*made);
     }
     for (const std::size_t g : theirs) {
@@ -218,7 +218,7 @@ Table differences_table(const LoadedPlan& plan, const std::vector<StrategyResult
       table.rows.push_back(
           {{result.strategy, groups_text(plan, difference.here), groups_text(plan, difference.there),
             difference.cycles_here, difference.cycles_there, difference.cycles_there - difference.cycles_here},
-           op_subject(plan.step_of_operator[first.index()], static_cast<int>(first.index()))});
+           op_subject(plan.step_of_operator[first], static_cast<int>(first.index()))});
     }
   }
   return table;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/index.h"
 #include "core/number_text.h"
 #include "fusion/groups/group.h"
 #include "inspector/fusion/candidates.h"
@@ -16,25 +17,25 @@ namespace {
 constexpr double margin = 14;
 
 /// The state after which a group can be executed, if that is the one from which the path takes its first operator.
-std::optional<int> start_of(const LoadedPlan& plan, const std::vector<OpId>& operators) {
+std::optional<StepId> start_of(const LoadedPlan& plan, const std::vector<OpId>& operators) {
   const Graph& graph = plan.graph();
-  int first = plan.step_of_operator[operators.front().index()];
-  for (const OpId op : operators) first = std::min(first, plan.step_of_operator[op.index()]);
+  StepId first = plan.step_of_operator[operators.front()];
+  for (const OpId op : operators) first = std::min(first, plan.step_of_operator[op]);
   for (const TensorId input : outside_inputs(graph, operators)) {
     const auto& producer = graph.tensor(input).producer;
-    if (producer && plan.step_of_operator[producer->index()] >= first) return std::nullopt;
+    if (producer && plan.step_of_operator[*producer] >= first) return std::nullopt;
   }
-  return first < 0 ? std::nullopt : std::optional(first);
+  return first;
 }
 
 /// The state of the path in which exactly this group is executed more than in state `first`.
-int rejoin_of(const LoadedPlan& plan, const std::vector<OpId>& operators, int first) {
-  std::set<int> steps;
-  for (const OpId op : operators) steps.insert(plan.step_of_operator[op.index()]);
+int rejoin_of(const LoadedPlan& plan, const std::vector<OpId>& operators, StepId first) {
+  std::set<StepId> steps;
+  for (const OpId op : operators) steps.insert(plan.step_of_operator[op]);
   std::size_t held = 0;
-  for (const int step : steps) held += plan.step(step)->step->group.operators.size();
-  const int after = first + static_cast<int>(steps.size());
-  return held == operators.size() && *steps.rbegin() + 1 == after ? after : -1;
+  for (const StepId step : steps) held += plan.step(step)->step->group.operators.size();
+  const std::size_t after = first.index() + steps.size();
+  return held == operators.size() && steps.rbegin()->index() + 1 == after ? static_cast<int>(after) : -1;
 }
 
 QString cycles_text(const LoadedPlan& plan, const Look& look, std::int64_t cycles) {
@@ -141,26 +142,24 @@ double heading(Drawing& drawing, const LoadedPlan& plan, const Look& look, doubl
 StrategyPath strategy_path(const LoadedPlan& plan) {
   const std::vector<CandidateRecord>& candidates = plan.compilation.fusion.candidates;
   StrategyPath path;
-  path.steps.resize(plan.steps.size());
+  path.steps.assign(plan.steps.size(), {});
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     const CandidateRecord& candidate = candidates[c];
     if (candidate.operators.empty() || candidate.fate == CandidateFate::refused) continue;
     if (candidate.fate == CandidateFate::chosen) {
-      const int step = plan.step_of_operator[candidate.operators.front().index()];
-      if (step >= 0) path.steps[static_cast<std::size_t>(step)].chosen = c;
+      path.steps[plan.step_of_operator[candidate.operators.front()]].chosen = c;
       continue;
     }
     const auto start = start_of(plan, candidate.operators);
     if (!start) continue;
-    path.steps[static_cast<std::size_t>(*start)].alternatives.push_back(
-        {c, rejoin_of(plan, candidate.operators, *start)});
+    path.steps[*start].alternatives.push_back({c, rejoin_of(plan, candidate.operators, *start)});
   }
   return path;
 }
 
 std::pair<int, int> shown_steps(const StrategyPath& path, const Subject& chosen, int neighbours) {
   const int count = static_cast<int>(path.steps.size());
-  const int middle = std::clamp(chosen.step, 0, std::max(0, count - 1));
+  const int middle = std::clamp(chosen.step ? static_cast<int>(chosen.step->index()) : 0, 0, std::max(0, count - 1));
   const int first = std::max(0, std::min(middle - neighbours, count - 2 * neighbours - 1));
   return {first, std::min(count, std::max(middle + neighbours + 1, 2 * neighbours + 1))};
 }
@@ -226,10 +225,8 @@ class PathPicture {
   };
 
   [[nodiscard]] const Theme& theme() const { return look_.theme(); }
-  [[nodiscard]] const StrategyPath::Step& step_at(int i) const { return path_.steps[static_cast<std::size_t>(i)]; }
-  [[nodiscard]] QString group_name(int i) const {
-    return qt(plan_.steps[static_cast<std::size_t>(i)].step->group.name);
-  }
+  [[nodiscard]] const StrategyPath::Step& step_at(int i) const { return path_.steps[StepId(at(i))]; }
+  [[nodiscard]] QString group_name(int i) const { return qt(plan_.steps[StepId(at(i))].step->group.name); }
 
   void spend(const StrategyPath::Step& step) {
     if (step.chosen) spent_ += candidates_[*step.chosen].cycles;

@@ -24,7 +24,7 @@ struct StrategyPath {
     std::vector<Alternative>
         alternatives;  ///< allowed groups that could come next instead, by their index in the record
   };
-  std::vector<Step> steps;  ///< by step of the program
+  IdVector<StepId, Step> steps;  ///< of the program
 };
 StrategyPath strategy_path(const LoadedPlan& plan);
 

@@ -48,7 +48,7 @@ NodeColour colour_of_template(const std::string& name, const Theme& theme) {
 }
 
 /// Cycles that a step's change costs; 0 where nothing is compared.
-std::int64_t change_at(const PlanComparison* comparison, int step) {
+std::int64_t change_at(const PlanComparison* comparison, StepId step) {
   const GroupChange* change = comparison != nullptr ? comparison->change_of(step) : nullptr;
   return change != nullptr ? change->numbers_after.cycles - change->numbers_before.cycles : 0;
 }
@@ -56,8 +56,8 @@ std::int64_t change_at(const PlanComparison* comparison, int step) {
 std::int64_t largest_change(const PlanComparison* comparison) {
   std::int64_t largest = 0;
   if (comparison == nullptr) return 0;
-  for (std::size_t step = 0; step < comparison->change_of_step.size(); ++step) {
-    largest = std::max(largest, std::abs(change_at(comparison, static_cast<int>(step))));
+  for (const StepId step : comparison->change_of_step.ids()) {
+    largest = std::max(largest, std::abs(change_at(comparison, step)));
   }
   return largest;
 }
@@ -75,13 +75,13 @@ NodeColour colour_of_change(double share, const Theme& theme) {
 
 }  // namespace
 
-std::vector<NodeColour> graph_colours(const LoadedPlan& plan, GraphMetric metric, const Theme& theme,
-                                      const PlanComparison* comparison) {
-  std::vector<NodeColour> colours;
+IdVector<StepId, NodeColour> graph_colours(const LoadedPlan& plan, GraphMetric metric, const Theme& theme,
+                                           const PlanComparison* comparison) {
+  IdVector<StepId, NodeColour> colours;
   if (metric == GraphMetric::change) {
     const auto largest = static_cast<double>(std::max<std::int64_t>(largest_change(comparison), 1));
-    for (std::size_t step = 0; step < plan.steps.size(); ++step) {
-      const auto change = static_cast<double>(change_at(comparison, static_cast<int>(step)));
+    for (const StepId step : plan.steps.ids()) {
+      const auto change = static_cast<double>(change_at(comparison, step));
       colours.push_back(colour_of_change(change / largest, theme));
     }
     return colours;

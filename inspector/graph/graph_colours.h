@@ -19,8 +19,8 @@ struct NodeColour {
 
 /// By step. Metrics run from nothing to the largest of the network; LDM use from nothing to all of it. Without a
 /// comparison nothing changes.
-std::vector<NodeColour> graph_colours(const LoadedPlan& plan, GraphMetric metric, const Theme& theme,
-                                      const PlanComparison* comparison = nullptr);
+IdVector<StepId, NodeColour> graph_colours(const LoadedPlan& plan, GraphMetric metric, const Theme& theme,
+                                           const PlanComparison* comparison = nullptr);
 Drawing graph_legend(const LoadedPlan& plan, GraphMetric metric, const Look& look, double width,
                      const PlanComparison* comparison = nullptr);
 

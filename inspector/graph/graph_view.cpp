@@ -62,7 +62,7 @@ void GraphView::setPicture(PicturePtr picture, bool keep_sight) {
   update();
 }
 
-void GraphView::setColours(std::vector<NodeColour> colours) {
+void GraphView::setColours(IdVector<StepId, NodeColour> colours) {
   colours_ = std::move(colours);
   minimap_ = QPixmap();
   update();
@@ -349,8 +349,8 @@ void GraphView::mouseReleaseEvent(QMouseEvent* event) {
 
 void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
   const int node = nodeAt(event->position());
-  if (node >= 0 && picture_->kind == GraphKind::fused && picture_->nodes[at(node)].step >= 0) {
-    Q_EMIT flipped(picture_->nodes[at(node)].step);
+  if (node >= 0 && picture_->kind == GraphKind::fused && picture_->nodes[at(node)].step) {
+    Q_EMIT flipped(*picture_->nodes[at(node)].step);
   }
 }
 
@@ -418,7 +418,7 @@ void GraphView::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Return:
     case Qt::Key_Enter:
     case Qt::Key_Space:
-      if (picture_ && picture_->kind == GraphKind::fused && chosen_.step >= 0) Q_EMIT flipped(chosen_.step);
+      if (picture_ && picture_->kind == GraphKind::fused && chosen_.step) Q_EMIT flipped(*chosen_.step);
       return;
     default: QWidget::keyPressEvent(event);
   }

@@ -21,7 +21,7 @@ class GraphView : public QWidget {
 
   /// A new picture of the same kind keeps the scale and what stands in the middle.
   void setPicture(PicturePtr picture, bool keep_sight);
-  void setColours(std::vector<NodeColour> colours);
+  void setColours(IdVector<StepId, NodeColour> colours);
   void setLit(const Subject& chosen, const Subject& hovered);
   /// Nodes to be lit because a search found them.
   void setMatches(std::vector<int> nodes, int current);
@@ -50,7 +50,7 @@ class GraphView : public QWidget {
  Q_SIGNALS:
   void chosen(const Subject& subject);
   void hovered(const Subject& subject);
-  void flipped(int step);
+  void flipped(StepId step);
 
  protected:
   bool event(QEvent* event) override;
@@ -80,7 +80,7 @@ class GraphView : public QWidget {
 
   const Look& look_;
   PicturePtr picture_;
-  std::vector<NodeColour> colours_;
+  IdVector<StepId, NodeColour> colours_;
   Subject chosen_, hovered_;
   int chosen_node_ = -1;
   std::vector<int> matches_;

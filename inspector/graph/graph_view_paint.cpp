@@ -23,8 +23,8 @@ constexpr double map_margin = 8;
 }  // namespace
 
 NodeColour GraphView::colourOf(const GraphNode& node) const {
-  if (node.step >= 0 && at(node.step) < colours_.size()) {
-    NodeColour colour = colours_[at(node.step)];
+  if (node.step && colours_.contains(*node.step)) {
+    NodeColour colour = colours_[*node.step];
     if (node.around >= 0) return {look_.theme().base, Qt::SolidLine};  // the box around it has the colour
     return colour;
   }
@@ -104,7 +104,7 @@ void GraphView::paintNode(QPainter& painter, int index, double scale) {
   const bool found = !is_match_.empty() && is_match_[at(index)];
   const bool lit = node.subject != Subject{} && holds(node.subject, chosen_);
   // In the computation graph an operator of the chosen group, in the fused graph the group of the chosen operator.
-  const bool related = !lit && chosen_.step >= 0 && node.step == chosen_.step && node.around < 0;
+  const bool related = !lit && chosen_.step && node.step == chosen_.step && node.around < 0;
   const bool pointed = hovered_ != Subject{} && node.subject != Subject{} &&
                        (holds(node.subject, hovered_) || holds(hovered_, node.subject));
   if (scale < curve_scale && box.height() * scale < 14) {

@@ -53,9 +53,9 @@ class Sketcher {
     if (wish_.kind == GraphKind::computation) {
       for (std::size_t i = 0; i < graph_.operators().size(); ++i) add_outer(op_node(OpId(i)));
     } else {
-      for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      for (const StepId step : plan_.steps.ids()) {
         if (stop_.stop_requested()) return std::nullopt;
-        add_group(static_cast<int>(i));
+        add_group(step);
       }
     }
     add_ends(false);
@@ -113,7 +113,7 @@ class Sketcher {
     const Operator& op = graph_.op(id);
     const GraphTensor& output = graph_.tensor(op.first_output());
     GraphNode node;
-    node.step = plan_.step_of_operator[id.index()];
+    node.step = plan_.step_of_operator[id];
     node.subject = op_subject(node.step, static_cast<int>(id.index()));
     node.lines = {qt(op.kind), shortened(op.name), shape_of(output)};
     node.names = {qt(op.kind), qt(op.name), node.lines[2]};
@@ -134,8 +134,8 @@ class Sketcher {
     return node;
   }
 
-  [[nodiscard]] GraphNode group_node(int index) const {
-    const StepFacts& step = plan_.steps[at(index)];
+  [[nodiscard]] GraphNode group_node(StepId index) const {
+    const StepFacts& step = plan_.steps[index];
     const FusedOperator& group = step.step->group;
     GraphNode node;
     node.kind = GraphNode::Kind::group;
@@ -143,7 +143,7 @@ class Sketcher {
     node.subject = step_subject(index);
     node.lines = {shortened(group.name)};
     node.names = {qt(group.name)};
-    node.tip = format("step {}: {} (template {})", index, group.name, group.template_name);
+    node.tip = format("step {}: {} (template {})", index.index(), group.name, group.template_name);
     if (step.step->step_plan() == nullptr) {
       node.lines.push_back(QStringLiteral("a view: no kernel"));
     } else if (step.plan == nullptr) {
@@ -196,8 +196,8 @@ class Sketcher {
   }
 
   /// A group, closed or as a box around a layout of its own. Tensors from outside come in at pins of its upper side.
-  void add_group(int index) {
-    const FusedOperator& group = plan_.steps[at(index)].step->group;
+  void add_group(StepId index) {
+    const FusedOperator& group = plan_.steps[index].step->group;
     GraphNode node = group_node(index);
     node.open = opens_groups(plan_) != wish_.flipped.contains(index);
     if (!node.open || group.operators.size() < 2) {
@@ -355,7 +355,7 @@ int GraphPicture::find(const Subject& subject) const {
     const GraphNode& node = nodes[i];
     if (node.kind == GraphNode::Kind::end) continue;
     if (subject.op >= 0 && node.subject.op == subject.op) return static_cast<int>(i);
-    if (found < 0 && subject.step >= 0 && node.step == subject.step) found = static_cast<int>(i);
+    if (found < 0 && subject.step && node.step == subject.step) found = static_cast<int>(i);
   }
   return found;
 }

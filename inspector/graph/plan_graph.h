@@ -34,7 +34,7 @@ struct TextMeasure {
 
 struct GraphWish {
   GraphKind kind = GraphKind::fused;
-  std::set<int> flipped;  ///< steps that are open where the others are closed, or the other way round
+  std::set<StepId> flipped;  ///< steps that are open where the others are closed, or the other way round
   TextMeasure title, text;
   Units units;
   friend bool operator==(const GraphWish& a, const GraphWish& b) {
@@ -47,14 +47,14 @@ constexpr std::size_t max_operators_open = 300;
 
 struct GraphNode {
   enum class Kind : std::uint8_t { op, group, end } kind = Kind::op;
-  Subject subject;    ///< what it stands for; the network for inputs and outputs
-  int step = -1;      ///< fused operator that colours it
-  int around = -1;    ///< box it lies in; boxes come before what is inside
-  bool open = false;  ///< a group that shows its operators
-  QRectF rect;        ///< once laid out
-  int column = 0;     ///< of a folded picture
-  QStringList lines;  ///< the first is its title
-  QStringList names;  ///< what a search looks at, each by itself: kind, names, shape, template
+  Subject subject;             ///< what it stands for; the network for inputs and outputs
+  std::optional<StepId> step;  ///< fused operator that colours it
+  int around = -1;             ///< box it lies in; boxes come before what is inside
+  bool open = false;           ///< a group that shows its operators
+  QRectF rect;                 ///< once laid out
+  int column = 0;              ///< of a folded picture
+  QStringList lines;           ///< the first is its title
+  QStringList names;           ///< what a search looks at, each by itself: kind, names, shape, template
   QString tip;
 };
 

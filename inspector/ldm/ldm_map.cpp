@@ -7,14 +7,14 @@
 
 namespace stowage::inspector {
 
-Drawing ldm_map(const LoadedPlan& plan, int index, const Look& look, QSizeF room, const TimeCursor* cursor) {
+Drawing ldm_map(const LoadedPlan& plan, std::optional<StepId> index, const Look& look, QSizeF room,
+                const TimeCursor* cursor) {
   const StepFacts* const step = plan.step(index);
   if (step == nullptr || step->plan == nullptr) return {};
   const drawing::Sheet sheet = sheet_of(look, room);
-  const StepId id = *step_id(index);
-  if (cursor == nullptr || cursor->step != index) return drawn(drawing::ldm_map(plan.program(), id, sheet), look);
+  if (cursor == nullptr || cursor->step != index) return drawn(drawing::ldm_map(plan.program(), *index, sheet), look);
   const drawing::LdmMoment moment{cursor->tracks.get(), cursor->core, cursor->cycle, cursor->place.statement};
-  return drawn(drawing::ldm_map(plan.program(), id, sheet, &moment), look);
+  return drawn(drawing::ldm_map(plan.program(), *index, sheet, &moment), look);
 }
 
 Drawing ldm_peaks(const LoadedPlan& plan, const Look& look, QSizeF room) {
@@ -22,8 +22,8 @@ Drawing ldm_peaks(const LoadedPlan& plan, const Look& look, QSizeF room) {
 }
 
 Drawing dram_map(const LoadedPlan& plan, const Subject& chosen, const Look& look, QSizeF room) {
-  const int step = plan.step(chosen.step) != nullptr ? chosen.step : -1;
-  return drawn(drawing::memory_chart(plan.program(), step_id(step), sheet_of(look, room)), look);
+  const auto step = plan.step(chosen.step) != nullptr ? chosen.step : std::nullopt;
+  return drawn(drawing::memory_chart(plan.program(), step, sheet_of(look, room)), look);
 }
 
 }  // namespace stowage::inspector

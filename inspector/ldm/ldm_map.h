@@ -12,7 +12,8 @@ namespace stowage::inspector {
 
 /// Address upwards, program order to the right. Higher than the room where the labels ask for it.
 /// With a cursor that stands in the group, what its slots are doing then.
-Drawing ldm_map(const LoadedPlan& plan, int step, const Look& look, QSizeF room, const TimeCursor* cursor = nullptr);
+Drawing ldm_map(const LoadedPlan& plan, std::optional<StepId> step, const Look& look, QSizeF room,
+                const TimeCursor* cursor = nullptr);
 /// The peak of every group under the capacity line, for when no group is chosen.
 Drawing ldm_peaks(const LoadedPlan& plan, const Look& look, QSizeF room);
 /// Activations in main memory: address upwards, steps to the right, each tensor from its first to its last use.

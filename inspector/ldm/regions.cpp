@@ -200,7 +200,8 @@ namespace {
 /// A card for every buffer: what one core holds of its tensor, and the other cores' parts as outlines.
 class RegionPicture {
  public:
-  RegionPicture(const StepFacts& step, int index, const LoopPosition& position, const Look& look, double room)
+  RegionPicture(const StepFacts& step, std::optional<StepId> index, const LoopPosition& position, const Look& look,
+                double room)
       : step_(step), index_(index), position_(position), look_(look), own_(regions_at(step, position)) {
     for (const BufferId b : own_.ids()) {
       widest_ = std::max(widest_, widest_text(title_of(nest(), own_[b], b), own_[b], nest().buffers[b], look));
@@ -365,7 +366,7 @@ class RegionPicture {
   }
 
   const StepFacts& step_;
-  int index_;
+  std::optional<StepId> index_;
   const LoopPosition& position_;
   const Look& look_;
   IdVector<BufferId, BufferRegion> own_;                  ///< by buffer
@@ -380,8 +381,8 @@ class RegionPicture {
 
 }  // namespace
 
-Drawing regions_drawing(const LoadedPlan& plan, int index, const LoopPosition& position, const Look& look,
-                        QSizeF room) {
+Drawing regions_drawing(const LoadedPlan& plan, std::optional<StepId> index, const LoopPosition& position,
+                        const Look& look, QSizeF room) {
   const StepFacts* step = plan.step(index);
   if (step != nullptr && step->plan != nullptr) return RegionPicture(*step, index, position, look, room.width()).run();
   Drawing drawing;

@@ -50,6 +50,7 @@ struct BufferRegion {
 IdVector<BufferId, BufferRegion> regions_at(const StepFacts& step, const LoopPosition& position);
 
 /// The tensors with the regions of one core filled, those of the others outlined.
-Drawing regions_drawing(const LoadedPlan& plan, int step, const LoopPosition& position, const Look& look, QSizeF room);
+Drawing regions_drawing(const LoadedPlan& plan, std::optional<StepId> step, const LoopPosition& position,
+                        const Look& look, QSizeF room);
 
 }  // namespace stowage::inspector

@@ -7,6 +7,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "core/index.h"
 #include "core/target.h"
 #include "driver/exercises/exercises.h"
 #include "inspector/draw/wrapped_text.h"
@@ -245,13 +246,19 @@ QString CheckPane::message() const {
   return tr("Checking %1 …").arg(qt(step()->step->group.name));
 }
 
+std::optional<StepId> CheckPane::shownStep() const {
+  if (!file_) return shown_step_;
+  const int nest = nests_->currentIndex();
+  return nest < 0 ? std::nullopt : std::optional(StepId(at(nest)));
+}
+
 void CheckPane::showFaults() {
   title_->setText(message());
   title_->setToolTip(title_->text());
   const std::vector<Fault> none;
   const bool hidden = hidesFaults();
   const std::vector<Fault>& faults = shown_ == nullptr || hidden ? none : shown_->checked.check.faults;
-  const int step = file_ ? nests_->currentIndex() : shown_step_;
+  const auto step = shownStep();
   code_->setCode(shown_ == nullptr ? CodeText() : checked_code(shown_->text, step, faults, theme()));
   for (QWidget* widget : std::initializer_list<QWidget*>{answer_, solution_, family_, statement_})
     widget->setEnabled(hidden);
@@ -274,7 +281,7 @@ void CheckPane::showFault(int row) {
   if (shown_ == nullptr || row < 0 || hidesFaults()) return details_->clear();
   const Fault& fault = shown_->checked.check.faults[static_cast<std::size_t>(row)];
   details_->setPlainText(qt(fault_text(shown_->checked, fault)));
-  const int step = file_ ? nests_->currentIndex() : shown_step_;
+  const auto step = shownStep();
   lit_ = statement_subject(step, fault.at.statement);
   lit_other_ = fault.other ? statement_subject(step, fault.other->statement) : Subject{};
   light();

@@ -67,6 +67,8 @@ class CheckPane : public Pane {
   void light();
   [[nodiscard]] bool hidesFaults() const;
   [[nodiscard]] QString message() const;
+  /// What is shown; of a file the nest's place in it, which no other pane sees.
+  [[nodiscard]] std::optional<StepId> shownStep() const;
 
   QComboBox* nests_;
   QComboBox* targets_;
@@ -88,7 +90,7 @@ class CheckPane : public Pane {
   std::shared_ptr<const FileNest> of_plan_;
   const FileNest* shown_ = nullptr;  ///< of the file, or of_plan_
   PlanPtr shown_plan_;
-  int shown_step_ = -1;
+  std::optional<StepId> shown_step_;
   Subject lit_;
   Subject lit_other_;
   Background checking_;  ///< last: its destructor joins before the rest goes

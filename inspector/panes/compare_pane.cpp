@@ -189,7 +189,7 @@ void ComparePane::showGroup() {
   details_->setTable(
       std::make_shared<const Table>(details_table(*change, *both->baseline, *both->current, look().units())), 1);
   auto [before, after] =
-      compared_nests(*both->baseline, step_number(change->before.front().step), *both->current, subject().step, look());
+      compared_nests(*both->baseline, change->before.front().step, *both->current, subject().step, look());
   nest_before_->setCode(std::move(before));
   nest_after_->setCode(std::move(after));
   nest_after_->setLit(subject(), {});

@@ -30,7 +30,7 @@ class CostPane : public Pane {
   PlanPtr simulated_plan_;                     ///< of which it is known, or being found out
   IdVector<StepId, SimulatedStep> simulated_;  ///< by step
   Background simulating_;
-  int shown_step_ = -2;
+  std::optional<StepId> shown_step_;
 };
 
 }  // namespace stowage::inspector

@@ -278,7 +278,7 @@ void GraphPane::followComparison() {
 
 void GraphPane::setMetric(GraphMetric metric) { metric_->setCurrentIndex(static_cast<int>(metric)); }
 
-void GraphPane::flip(int step) {
+void GraphPane::flip(StepId step) {
   if (!flipped_.erase(step)) flipped_.insert(step);
   layOut();
 }

@@ -47,7 +47,7 @@ class GraphPane : public Pane {
  private:
   struct Laid;
   void connectParts();
-  void flip(int step);
+  void flip(StepId step);
   void layOut();
   void showLaid(const Laid& laid);
   void askDot(const std::shared_ptr<const Laid>& laid);
@@ -71,7 +71,7 @@ class GraphPane : public Pane {
   GraphView* computation_;
   GraphView* fused_;
   DrawingView* legend_;
-  std::set<int> flipped_;
+  std::set<StepId> flipped_;
   PlanPtr laid_plan_;
   bool follows_comparison_ = false;
   int metric_before_ = 0;  ///< the one that was wished before two plans were compared

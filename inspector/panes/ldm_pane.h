@@ -43,7 +43,7 @@ class LdmPane : public Pane {
   LoopSliders* sliders_;
   DrawingView* regions_;
   DrawingView* memory_;
-  int shown_step_ = -2;
+  std::optional<StepId> shown_step_;
   bool by_hand_ = false;        ///< somebody moved the splitter
   double export_height_ = 800;  ///< that the picture was measured for
 };

@@ -96,7 +96,7 @@ void LoopsPane::fitLegend() {
 }
 
 void LoopsPane::refresh(unsigned changes) {
-  const int index = subject().step;
+  const auto index = subject().step;
   if ((changes & (plan_changed | look_changed)) != 0 || index != shown_step_) {
     shown_step_ = index;
     const bool has_nest = step() != nullptr && step()->plan != nullptr;

@@ -41,7 +41,7 @@ class LoopsPane : public Pane {
   QSplitter* split_;
   CodeView* nest_;
   CodeView* source_;
-  int shown_step_ = -1;
+  std::optional<StepId> shown_step_;
 };
 
 }  // namespace stowage::inspector

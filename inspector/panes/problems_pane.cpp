@@ -36,14 +36,14 @@ Subject subject_of(const LoadedPlan& plan, const Diagnostic& diagnostic) {
       found = subject;
     }
   };
-  const auto operators = plan.graph().operators();
-  for (std::size_t i = 0; i < operators.size(); ++i) {
-    const Subject subject = op_subject(plan.step_of_operator[i], static_cast<int>(i));
-    consider(operators[i].name, subject);
-    for (const std::string& origin : operators[i].origins) consider(origin, subject);
+  for (const OpId i : plan.step_of_operator.ids()) {
+    const Operator& op = plan.graph().op(i);
+    const Subject subject = op_subject(plan.step_of_operator[i], static_cast<int>(i.index()));
+    consider(op.name, subject);
+    for (const std::string& origin : op.origins) consider(origin, subject);
   }
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    consider(plan.steps[i].step->group.name, step_subject(static_cast<int>(i)));
+  for (const StepId i : plan.steps.ids()) {
+    consider(plan.steps[i].step->group.name, step_subject(i));
   }
   return found;
 }

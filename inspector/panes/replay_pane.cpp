@@ -94,7 +94,7 @@ void ReplayPane::refresh(unsigned changes) {
 void ReplayPane::load() {
   shown_step_ = subject().step;
   work_.cancel();
-  if (!plan() || shown_step_ < 0) return replace({});
+  if (!plan() || !shown_step_) return replace({});
   // What is kept is only put together; planning once more is work for another thread.
   if (keeps_steps(*plan(), shown_step_)) return replace(make_replay(*plan(), shown_step_));
   replace({});

@@ -51,7 +51,7 @@ class ReplayPane : public Pane {
 
   std::shared_ptr<const Replay> replay_ = std::make_shared<Replay>();
   std::size_t current_ = 0;
-  int shown_step_ = -2;
+  std::optional<StepId> shown_step_;
   DrawingView* view_;
   QSlider* slider_;
   QLabel* where_;

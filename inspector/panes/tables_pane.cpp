@@ -89,8 +89,8 @@ TableView& TablesPane::table(int index) {
 }
 
 void TablesPane::follow(TableView& view, bool groups) {
-  const bool one = only_chosen_->isChecked() && subject().step >= 0 && !groups;
-  view.setStep(one ? std::optional(subject().step) : std::nullopt);
+  const bool one = only_chosen_->isChecked() && subject().step && !groups;
+  view.setStep(one ? subject().step : std::nullopt);
   view.setChosen(subject());
 }
 

@@ -66,9 +66,9 @@ TimelinePane::TimelinePane(const PaneContext& context)
   connect(&simulating_, &Background::fault, this, &Pane::message);
 }
 
-int TimelinePane::baselineStep() const {
+std::optional<StepId> TimelinePane::baselineStep() const {
   const PlanComparison* const both = comparison();
-  return both == nullptr ? -1 : both->baseline_step(subject().step);
+  return both == nullptr ? std::nullopt : both->baseline_step(subject().step);
 }
 
 void TimelinePane::refresh(unsigned changes) {
@@ -85,14 +85,14 @@ void TimelinePane::find() {
   shown_plan_ = plan();
   shown_step_ = subject().step;
   baseline_step_ = baselineStep();
-  baseline_plan_ = baseline_step_ < 0 ? nullptr : document().baseline();
+  baseline_plan_ = !baseline_step_ ? nullptr : document().baseline();
   struct Wanted {
     PlanPtr plan;
-    int step = -1;
+    std::optional<StepId> step;
     std::string key;
   };
   std::vector<Wanted> wanted;
-  const auto known = [&](const PlanPtr& of, int step) {
+  const auto known = [&](const PlanPtr& of, std::optional<StepId> step) {
     if (!of) return SimulatedGroup();
     const std::string key = key_of(*of, step);
     if (key.empty()) return SimulatedGroup();
@@ -100,7 +100,7 @@ void TimelinePane::find() {
     wanted.push_back({of, step, key});
     return SimulatedGroup();
   };
-  if (shown_step_ < 0 && shown_plan_) return findLaunches();
+  if (!shown_step_ && shown_plan_) return findLaunches();
   const SimulatedGroup current = known(shown_plan_, shown_step_);
   const SimulatedGroup baseline = known(baseline_plan_, baseline_step_);
   simulating_.cancel();
@@ -147,7 +147,7 @@ void TimelinePane::show(const SimulatedGroup& current, const SimulatedGroup& bas
     cycles = std::max(cycles, group->tracks->simulation.cycles);
     cores = std::max(cores, static_cast<int>(group->tracks->simulation.cores.size()));
   }
-  const bool is_network = shown_step_ < 0 && launches_plan_ && launches_plan_ == shown_plan_;
+  const bool is_network = !shown_step_ && launches_plan_ && launches_plan_ == shown_plan_;
   if (is_network) cycles = drawing::step_starts(launches_).back();
   const bool is_shown = shown_.tracks != nullptr;
   for (QWidget* widget : std::initializer_list<QWidget*>{core_, one_core_, whole_}) widget->setEnabled(is_shown);
@@ -180,7 +180,7 @@ Drawing TimelinePane::message(QSizeF room) const {
 }
 
 Drawing TimelinePane::build(QSizeF room) {
-  const bool is_network = shown_plan_ && shown_step_ < 0 && launches_plan_ == shown_plan_;
+  const bool is_network = shown_plan_ && !shown_step_ && launches_plan_ == shown_plan_;
   if (!is_network && (!shown_plan_ || !shown_.tracks)) return message(room);
   drawing::TimelineView wanted;
   wanted.from = view_->from();
@@ -198,12 +198,12 @@ Drawing TimelinePane::build(QSizeF room) {
     return drawn(chart.scene, look());
   }
   const drawing::TimelineChart chart =
-      drawing::timeline_chart(shown_plan_->program(), *step_id(shown_step_), *shown_.tracks, wanted, sheet);
+      drawing::timeline_chart(shown_plan_->program(), *shown_step_, *shown_.tracks, wanted, sheet);
   view_->setAxis(chart.left, chart.right);
   Drawing made = drawn(chart.scene, look());
   if (!baseline_.tracks) return made;
   const drawing::TimelineChart before =
-      drawing::timeline_chart(baseline_plan_->program(), *step_id(baseline_step_), *baseline_.tracks, wanted, sheet);
+      drawing::timeline_chart(baseline_plan_->program(), *baseline_step_, *baseline_.tracks, wanted, sheet);
   Drawing below = drawn(before.scene, look());
   below.marks.front().text = tr("Baseline: %1").arg(qt(baseline_plan_->step(baseline_step_)->step->group.name));
   for (Mark& mark : below.marks) {

@@ -47,7 +47,7 @@ class TimelinePane : public Pane {
   [[nodiscard]] QStringList cursorLines() const;
   [[nodiscard]] Drawing build(QSizeF room);
   [[nodiscard]] Drawing message(QSizeF room) const;
-  [[nodiscard]] int baselineStep() const;
+  [[nodiscard]] std::optional<StepId> baselineStep() const;
 
   QSpinBox* core_;
   QCheckBox* one_core_;
@@ -61,8 +61,8 @@ class TimelinePane : public Pane {
   PlanPtr launches_plan_;
   PlanPtr shown_plan_;
   PlanPtr baseline_plan_;
-  int shown_step_ = -1;
-  int baseline_step_ = -1;
+  std::optional<StepId> shown_step_;
+  std::optional<StepId> baseline_step_;
   Background simulating_;  ///< last: its destructor joins before the rest goes
 };
 

@@ -308,14 +308,14 @@ void WhatIfPane::goTo(const QString& op) {
   const Operator& wanted = session_.base()->graph().op(OpId(op.toULongLong()));
   const auto found = shown->graph().find_operator(wanted.name);
   if (!found) return;
-  const int step = shown->step_of_operator[found->index()];
+  const StepId step = shown->step_of_operator[*found];
   const bool whole = shown->step(step) != nullptr && shown->step(step)->step->group.name == wanted.name;
   selection().select(whole ? step_subject(step) : op_subject(step, static_cast<int>(found->index())));
 }
 
 ResultInput WhatIfPane::input() const {
   ResultInput input;
-  if (session_.step() < 0) return input;
+  if (!session_.step()) return input;
   input.base = session_.base().get();
   input.step = session_.step();
   input.legal = session_.legal();
@@ -334,7 +334,7 @@ void WhatIfPane::showState() {
   QString text;
   if (!session_.base()) {
     text = tr("Nothing is open.");
-  } else if (session_.step() < 0) {
+  } else if (!session_.step()) {
     text = tr("Choose a group with a loop nest to edit its plan.");
   } else if (planning) {
     text = tr("The network is being planned with the edits…");

@@ -134,7 +134,7 @@ class FusionSteps {
 
 }  // namespace
 
-std::vector<ReplayStep> fusion_steps(const LoadedPlan& plan, int step) {
+std::vector<ReplayStep> fusion_steps(const LoadedPlan& plan, std::optional<StepId> step) {
   return FusionSteps(plan, plan.step(step)->step->group).run();
 }
 

@@ -8,6 +8,6 @@
 
 namespace stowage::inspector {
 
-std::vector<ReplayStep> fusion_steps(const LoadedPlan& plan, int step);
+std::vector<ReplayStep> fusion_steps(const LoadedPlan& plan, std::optional<StepId> step);
 
 }  // namespace stowage::inspector

@@ -54,7 +54,7 @@ std::int64_t Replay::max_bytes() const {
 
 std::int64_t Replay::shown_bytes() const { return std::min(max_bytes(), capacity + capacity / 3); }
 
-bool keeps_steps(const LoadedPlan& plan, int step) {
+bool keeps_steps(const LoadedPlan& plan, std::optional<StepId> step) {
   const StepFacts* facts = plan.step(step);
   if (facts == nullptr || facts->plan == nullptr) return true;
   const auto& records = plan.compilation.trace.records;
@@ -63,7 +63,7 @@ bool keeps_steps(const LoadedPlan& plan, int step) {
   });
 }
 
-Replay make_replay(const LoadedPlan& plan, int step) {
+Replay make_replay(const LoadedPlan& plan, std::optional<StepId> step) {
   Replay replay;
   const StepFacts* facts = plan.step(step);
   if (facts == nullptr) return replay;

@@ -77,8 +77,8 @@ struct Replay {
 
 /// Whether the plan keeps the planner's records of this fused operator; otherwise make_replay plans it once more, which
 /// is work for another thread.
-bool keeps_steps(const LoadedPlan& plan, int step);
+bool keeps_steps(const LoadedPlan& plan, std::optional<StepId> step);
 /// Empty for the network. Of a view the matching only. Where an earlier version wrote the plan, its steps are text.
-Replay make_replay(const LoadedPlan& plan, int step);
+Replay make_replay(const LoadedPlan& plan, std::optional<StepId> step);
 
 }  // namespace stowage::inspector

@@ -15,30 +15,29 @@ ComparisonPtr compare_plans(PlanPtr baseline, PlanPtr current, const std::stop_t
   comparison->change_of_baseline_step.assign(baseline->steps.size(), -1);
   for (std::size_t c = 0; c < comparison->diff.groups.size(); ++c) {
     const GroupChange& change = comparison->diff.groups[c];
-    for (const GroupSide& side : change.after) comparison->change_of_step[side.step.index()] = static_cast<int>(c);
-    for (const GroupSide& side : change.before)
-      comparison->change_of_baseline_step[side.step.index()] = static_cast<int>(c);
+    for (const GroupSide& side : change.after) comparison->change_of_step[side.step] = static_cast<int>(c);
+    for (const GroupSide& side : change.before) comparison->change_of_baseline_step[side.step] = static_cast<int>(c);
   }
   comparison->baseline = std::move(baseline);
   comparison->current = std::move(current);
   return comparison;
 }
 
-const GroupChange* PlanComparison::change_of(int step) const {
-  if (step < 0 || static_cast<std::size_t>(step) >= change_of_step.size()) return nullptr;
-  const int change = change_of_step[static_cast<std::size_t>(step)];
+const GroupChange* PlanComparison::change_of(std::optional<StepId> step) const {
+  if (!step || !change_of_step.contains(*step)) return nullptr;
+  const int change = change_of_step[*step];
   return change >= 0 ? &diff.groups[static_cast<std::size_t>(change)] : nullptr;
 }
 
-bool PlanComparison::leads(int step) const {
+bool PlanComparison::leads(std::optional<StepId> step) const {
   const GroupChange* change = change_of(step);
-  return change != nullptr && change->after.front().step == step_id(step);
+  return change != nullptr && change->after.front().step == step;
 }
 
-int PlanComparison::baseline_step(int step) const {
+std::optional<StepId> PlanComparison::baseline_step(std::optional<StepId> step) const {
   const GroupChange* change = change_of(step);
-  if (change == nullptr || change->before.size() != 1 || change->after.size() != 1) return -1;
-  return step_number(change->before.front().step);
+  if (change == nullptr || change->before.size() != 1 || change->after.size() != 1) return std::nullopt;
+  return change->before.front().step;
 }
 
 std::string_view kind_text(GroupChange::Kind kind) {

@@ -12,15 +12,15 @@ struct PlanComparison {
   PlanPtr baseline;
   PlanPtr current;
   PlanDiff diff;
-  std::vector<int> change_of_step;           ///< by the current plan's step: index into diff.groups, -1 without one
-  std::vector<int> change_of_baseline_step;  ///< by the baseline's step
+  IdVector<StepId, int> change_of_step;           ///< of the current plan: index into diff.groups, -1 without one
+  IdVector<StepId, int> change_of_baseline_step;  ///< of the baseline
 
   /// Of a step of the current plan; null without one.
-  [[nodiscard]] const GroupChange* change_of(int step) const;
+  [[nodiscard]] const GroupChange* change_of(std::optional<StepId> step) const;
   /// The first step of the current plan in the same change: its numbers are shown there, once.
-  [[nodiscard]] bool leads(int step) const;
-  /// The baseline's only step in the change of a step that is alone in it too, -1 otherwise.
-  [[nodiscard]] int baseline_step(int step) const;
+  [[nodiscard]] bool leads(std::optional<StepId> step) const;
+  /// The baseline's only step in the change of a step that is alone in it too.
+  [[nodiscard]] std::optional<StepId> baseline_step(std::optional<StepId> step) const;
 };
 using ComparisonPtr = std::shared_ptr<const PlanComparison>;
 

@@ -60,21 +60,23 @@ StepFacts facts_of(const Program& program, const EmittedProgram& emitted, StepId
   return facts;
 }
 
-template <class T>
-bool has(const std::vector<T>& values, int index) {
-  return index >= 0 && static_cast<std::size_t>(index) < values.size();
+/// The subject's, if the plan has it.
+std::optional<OpId> operator_of(const LoadedPlan& plan, const Subject& subject) {
+  if (subject.op < 0) return std::nullopt;
+  const OpId op(static_cast<std::size_t>(subject.op));
+  return plan.step_of_operator.contains(op) ? std::optional(op) : std::nullopt;
 }
 
 }  // namespace
 
 const StatementFacts* StepFacts::find(int statement) const {
-  if (!has(statements, statement)) return nullptr;
+  if (statement < 0 || static_cast<std::size_t>(statement) >= statements.size()) return nullptr;
   const StatementFacts& facts = statements[static_cast<std::size_t>(statement)];
   return facts.statement != nullptr ? &facts : nullptr;
 }
 
-const StepFacts* LoadedPlan::step(int index) const {
-  return has(steps, index) ? &steps[static_cast<std::size_t>(index)] : nullptr;
+const StepFacts* LoadedPlan::step(std::optional<StepId> step) const {
+  return step && steps.contains(*step) ? &steps[*step] : nullptr;
 }
 
 PlanPtr make_loaded_plan(Compilation compilation, std::string origin, std::string folder, Diagnostics diagnostics,
@@ -87,13 +89,15 @@ PlanPtr make_loaded_plan(Compilation compilation, std::string origin, std::strin
   plan->diagnostics = std::move(diagnostics);
   const Program& program = plan->program();
   plan->totals = totals_of(program);
-  plan->step_of_operator.assign(plan->graph().operators().size(), -1);
-  plan->steps.resize(program.steps.size());
-  parallel_for(program.steps.size(), 0, stop,
-               [&](std::size_t i) { plan->steps[i] = facts_of(program, plan->compilation.emitted, StepId(i)); });
+  plan->step_of_operator.assign(plan->graph().operators().size(), StepId());
+  plan->steps.assign(program.steps.size(), {});
+  parallel_for(program.steps.size(), 0, stop, [&](std::size_t i) {
+    const StepId step(i);
+    plan->steps[step] = facts_of(program, plan->compilation.emitted, step);
+  });
   if (stop.stop_requested()) return nullptr;
   for (const StepId i : program.steps.ids()) {
-    for (const OpId op : program.steps[i].group.operators) plan->step_of_operator[op.index()] = step_number(i);
+    for (const OpId op : program.steps[i].group.operators) plan->step_of_operator[op] = i;
   }
   return plan;
 }
@@ -107,13 +111,13 @@ Evaluator evaluator_of(const LoadedPlan& plan) {
 }
 
 Subject complete(const LoadedPlan& plan, Subject subject) {
-  if (has(plan.step_of_operator, subject.op)) {
-    subject.step = plan.step_of_operator[static_cast<std::size_t>(subject.op)];
+  if (const auto op = operator_of(plan, subject)) {
+    subject.step = plan.step_of_operator[*op];
   } else {
     subject.op = -1;
   }
   const StepFacts* step = plan.step(subject.step);
-  if (step == nullptr) return {.step = -1, .op = subject.op};
+  if (step == nullptr) return {.op = subject.op};
   if (step->plan == nullptr) return {.step = subject.step, .op = subject.op};
   if (subject.buffer && !step->plan->nest.buffers.contains(*subject.buffer)) subject.buffer.reset();
   if (subject.line >= 0 && subject.statement < 0 && subject.file == step->file) {
@@ -141,8 +145,8 @@ Subject complete(const LoadedPlan& plan, Subject subject) {
 }
 
 std::optional<Subject> find_named(const LoadedPlan& plan, const std::string& name) {
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    if (plan.steps[i].step->group.name == name) return step_subject(static_cast<int>(i));
+  for (const StepId i : plan.steps.ids()) {
+    if (plan.steps[i].step->group.name == name) return step_subject(i);
   }
   if (const auto op = plan.graph().find_operator(name)) return complete(plan, {.op = static_cast<int>(op->index())});
   return std::nullopt;
@@ -151,18 +155,16 @@ std::optional<Subject> find_named(const LoadedPlan& plan, const std::string& nam
 std::string statement_text(const StepFacts& step, int statement) { return statement_line(step.text, statement); }
 
 Subject place_in(const LoadedPlan& plan, const LoadedPlan& other, const Subject& subject) {
-  const auto same_operator = [&](const std::string& name) {
-    const auto op = plan.graph().find_operator(name);
-    return op ? static_cast<int>(op->index()) : -1;
-  };
   Subject found;
-  if (has(other.step_of_operator, subject.op)) {
-    found.op = same_operator(other.graph().operators()[static_cast<std::size_t>(subject.op)].name);
+  if (const auto op = operator_of(other, subject)) {
+    if (const auto same = plan.graph().find_operator(other.graph().op(*op).name)) {
+      found.op = static_cast<int>(same->index());
+    }
   }
   const StepFacts* from = other.step(subject.step);
   if (from == nullptr) return complete(plan, found);
-  if (const int anchor = same_operator(from->step->group.name); has(plan.step_of_operator, anchor)) {
-    found.step = plan.step_of_operator[static_cast<std::size_t>(anchor)];
+  if (const auto anchor = plan.graph().find_operator(from->step->group.name)) {
+    found.step = plan.step_of_operator[*anchor];
   }
   const StepFacts* to = plan.step(found.step);
   if (to != nullptr && from->find(subject.statement) != nullptr) {

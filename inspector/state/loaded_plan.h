@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/id_vector.h"
 #include "driver/report/nest_outline.h"
 #include "driver/session/session.h"
 #include "inspector/state/subject.h"
@@ -51,12 +52,13 @@ struct LoadedPlan {
   std::optional<SampleNetwork> network;  ///< the model, where a job named that instead of a file
   Diagnostics diagnostics;               ///< warnings of loading or compiling
   ProgramTotals totals;
-  std::vector<StepFacts> steps;
-  std::vector<int> step_of_operator;  ///< by OpId
+  IdVector<StepId, StepFacts> steps;
+  IdVector<OpId, StepId> step_of_operator;  ///< every operator is in a step
 
   [[nodiscard]] const Program& program() const { return compilation.program; }
   [[nodiscard]] const Graph& graph() const { return compilation.program.fused.graph; }
-  [[nodiscard]] const StepFacts* step(int index) const;
+  /// Null of none, and where there is no such step.
+  [[nodiscard]] const StepFacts* step(std::optional<StepId> step) const;
 };
 using PlanPtr = std::shared_ptr<const LoadedPlan>;
 

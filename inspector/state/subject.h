@@ -13,8 +13,8 @@ namespace stowage::inspector {
 /// Absent parts are -1 or nothing. A subject is as exact as its last present part, and complete() (state/loaded_plan.h)
 /// fills in what follows: the step of an operator, the statement of a line of code.
 struct Subject {
-  int step = -1;  ///< fused operator: index into Program::steps; -1 is the whole network
-  int op = -1;    ///< operator: index into the fused graph's operators
+  std::optional<StepId> step = std::nullopt;      ///< fused operator; without it, the whole network
+  int op = -1;                                    ///< operator: index into the fused graph's operators
   std::optional<BufferId> buffer = std::nullopt;  ///< LDM buffer of the step's nest
   int statement = -1;                             ///< loop, DMA, wait, computation …: Stmt::id in the step's nest
   int file = -1;                                  ///< emitted file: index into EmittedProgram::files
@@ -26,22 +26,20 @@ struct Subject {
 /// nothing.
 inline bool holds(const Subject& subject, const Subject& chosen) {
   const auto agrees = [](int part, int other) { return part < 0 || part == other; };
-  return subject != Subject{} && agrees(subject.step, chosen.step) && agrees(subject.op, chosen.op) &&
+  return subject != Subject{} && (!subject.step || subject.step == chosen.step) && agrees(subject.op, chosen.op) &&
          (!subject.buffer || subject.buffer == chosen.buffer) && agrees(subject.statement, chosen.statement) &&
          agrees(subject.file, chosen.file) && agrees(subject.line, chosen.line);
 }
 
-/// A step as panes count them, -1 for none, and as a Program does.
-inline std::optional<StepId> step_id(int step) {
-  return step < 0 ? std::nullopt : std::optional(StepId(static_cast<std::size_t>(step)));
-}
-inline int step_number(std::optional<StepId> step) { return step ? static_cast<int>(step->index()) : -1; }
-
 inline Subject network_subject() { return {}; }
-inline Subject step_subject(int step) { return {.step = step}; }
-inline Subject op_subject(int step, int op) { return {.step = step, .op = op}; }
-inline Subject buffer_subject(int step, BufferId buffer) { return {.step = step, .buffer = buffer}; }
-inline Subject statement_subject(int step, int statement) { return {.step = step, .statement = statement}; }
-inline Subject code_subject(int step, int file, int line) { return {.step = step, .file = file, .line = line}; }
+inline Subject step_subject(std::optional<StepId> step) { return {.step = step}; }
+inline Subject op_subject(std::optional<StepId> step, int op) { return {.step = step, .op = op}; }
+inline Subject buffer_subject(std::optional<StepId> step, BufferId buffer) { return {.step = step, .buffer = buffer}; }
+inline Subject statement_subject(std::optional<StepId> step, int statement) {
+  return {.step = step, .statement = statement};
+}
+inline Subject code_subject(std::optional<StepId> step, int file, int line) {
+  return {.step = step, .file = file, .line = line};
+}
 
 }  // namespace stowage::inspector

@@ -4,14 +4,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
+#include "core/ids.h"
 #include "lowering/simulate/core_place.h"
 #include "lowering/simulate/timeline_tracks.h"
 
 namespace stowage::inspector {
 
 struct TimeCursor {
-  int step = -1;  ///< index into Program::steps
+  std::optional<StepId> step = std::nullopt;
   int core = 0;
   std::int64_t cycle = 0;
   CorePlace place;  ///< of the core

@@ -149,7 +149,7 @@ void TableFilter::setPattern(const QRegularExpression& pattern) {
   invalidateFilter();
 }
 
-void TableFilter::setStep(std::optional<int> step) {
+void TableFilter::setStep(std::optional<StepId> step) {
   if (step == step_) return;
   step_ = step;
   invalidateFilter();
@@ -168,7 +168,7 @@ bool TableFilter::filterAcceptsRow(int row, const QModelIndex&) const {
   const auto* model = qobject_cast<const TableModel*>(sourceModel());
   if (model == nullptr) return true;
   const Row& values = model->table()->rows[static_cast<std::size_t>(row)];
-  if (step_ && values.subject.step != *step_) return false;
+  if (step_ && values.subject.step != step_) return false;
   if (pattern_.pattern().isEmpty()) return true;
   for (const Cell& cell : values.cells) {
     const auto* text = std::get_if<std::string>(&cell);

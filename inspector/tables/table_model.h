@@ -44,7 +44,7 @@ class TableFilter : public QSortFilterProxyModel {
  public:
   explicit TableFilter(QObject* parent = nullptr);
   void setPattern(const QRegularExpression& pattern);
-  void setStep(std::optional<int> step);
+  void setStep(std::optional<StepId> step);
 
  protected:
   [[nodiscard]] bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
@@ -52,7 +52,7 @@ class TableFilter : public QSortFilterProxyModel {
 
  private:
   QRegularExpression pattern_;
-  std::optional<int> step_;
+  std::optional<StepId> step_;
 };
 
 }  // namespace stowage::inspector

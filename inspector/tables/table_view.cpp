@@ -206,7 +206,7 @@ void TableView::fitColumns() {
 
 void TableView::setPattern(const QRegularExpression& pattern) { filter_->setPattern(pattern); }
 
-void TableView::setStep(std::optional<int> step) { filter_->setStep(step); }
+void TableView::setStep(std::optional<StepId> step) { filter_->setStep(step); }
 
 void TableView::setChosen(const Subject& subject) {
   chosen_ = subject;
@@ -220,7 +220,7 @@ void TableView::setChosen(const Subject& subject) {
   };
   int row = row_of([&](const Subject& shown) { return holds(shown, subject); });
   // Where the table has nothing so exact, its first row of the same step.
-  if (row < 0 && subject.step >= 0) row = row_of([&](const Subject& shown) { return shown.step == subject.step; });
+  if (row < 0 && subject.step) row = row_of([&](const Subject& shown) { return shown.step == subject.step; });
   const QModelIndex current = view_->currentIndex();
   const bool there =
       current.isValid() && row >= 0 &&

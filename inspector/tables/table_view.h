@@ -20,7 +20,7 @@ class TableView : public QWidget {
 
   void setTable(TablePtr table, double clock_hz);
   void setPattern(const QRegularExpression& pattern);
-  void setStep(std::optional<int> step);
+  void setStep(std::optional<StepId> step);
   /// Selects and scrolls to the row of what is chosen.
   void setChosen(const Subject& subject);
 

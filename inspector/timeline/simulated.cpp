@@ -6,13 +6,13 @@
 
 namespace stowage::inspector {
 
-std::string key_of(const LoadedPlan& plan, int step) {
+std::string key_of(const LoadedPlan& plan, std::optional<StepId> step) {
   const StepFacts* const facts = plan.step(step);
   if (facts == nullptr || facts->plan == nullptr) return {};
   return facts->text.text + to_toml(plan.program().target);
 }
 
-SimulatedGroup simulate_group(const LoadedPlan& plan, int step, const std::stop_token& stop) {
+SimulatedGroup simulate_group(const LoadedPlan& plan, std::optional<StepId> step, const std::stop_token& stop) {
   off_window_thread("a group was simulated");
   const StepFacts& facts = *plan.step(step);
   Timeline timeline;

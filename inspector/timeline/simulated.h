@@ -24,9 +24,9 @@ struct SimulatedGroup {
 };
 
 /// What decides all that the simulation tells: the nest and the target, as text. Empty of a view.
-std::string key_of(const LoadedPlan& plan, int step);
+std::string key_of(const LoadedPlan& plan, std::optional<StepId> step);
 /// For worker threads. Of a step that has a plan.
-SimulatedGroup simulate_group(const LoadedPlan& plan, int step, const std::stop_token& stop);
+SimulatedGroup simulate_group(const LoadedPlan& plan, std::optional<StepId> step, const std::stop_token& stop);
 
 /// By step; a view and one that is refused have none. Empty if it was stopped.
 using SimulatedSteps = IdVector<StepId, std::optional<Simulation>>;

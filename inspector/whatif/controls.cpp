@@ -266,7 +266,7 @@ void WhatIfControls::makeRows(const GroupControls& controls) {
 }
 
 void WhatIfControls::refresh() {
-  setEnabled(session_.step() >= 0);
+  setEnabled(session_.step().has_value());
   groups_->refresh();
   for (QWidget* box : adjusting_) {
     // What is disabled hands the keyboard on to what comes next, and the form would scroll there.

@@ -62,8 +62,8 @@ std::vector<EditEntry> edit_entries(const LoadedPlan& plan, const PlanEdit& edit
     if (!op || seen.contains(*op)) continue;
     const Regrouped around = regrouped_at(plan, edit, *op);
     Grouping planned;
-    for (const int step : around.steps) {
-      planned.push_back(plan.steps[static_cast<std::size_t>(step)].step->group.operators);
+    for (const StepId step : around.steps) {
+      planned.push_back(plan.steps[step].step->group.operators);
     }
     for (const std::vector<OpId>& made : around.groups) seen.insert(made.begin(), made.end());
     const std::string name = groups_text(graph, around.groups);

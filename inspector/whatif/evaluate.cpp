@@ -84,8 +84,8 @@ GroupNumbers numbers_of(const std::vector<const Plan*>& plans, const Target& tar
 
 std::vector<const Plan*> Evaluation::plans_before(const LoadedPlan& base) const {
   std::vector<const Plan*> plans;
-  for (const int index : steps) {
-    if (const Plan* plan = base.steps[static_cast<std::size_t>(index)].plan) plans.push_back(plan);
+  for (const StepId index : steps) {
+    if (const Plan* plan = base.steps[index].plan) plans.push_back(plan);
   }
   return plans;
 }
@@ -110,17 +110,17 @@ Schedule start_schedule(const LoadedPlan& plan, const FusedOperator& group) {
   return {};
 }
 
-Evaluation evaluate(const LoadedPlan& plan, int index, const PlanEdit& edit) {
-  const std::vector<OpId>& operators = plan.steps[static_cast<std::size_t>(index)].step->group.operators;
+Evaluation evaluate(const LoadedPlan& plan, StepId index, const PlanEdit& edit) {
+  const std::vector<OpId>& operators = plan.steps[index].step->group.operators;
   return evaluate(plan, index, operators.front(), edit, nullptr);
 }
 
 namespace {
 
 /// The groups that are evaluated, in execution order.
-std::vector<FusedOperator> groups_at(const LoadedPlan& plan, int index, const Regrouped& around,
+std::vector<FusedOperator> groups_at(const LoadedPlan& plan, StepId index, const Regrouped& around,
                                      const GroupChoices* choices) {
-  if (!around.otherwise) return {plan.steps[static_cast<std::size_t>(index)].step->group};
+  if (!around.otherwise) return {plan.steps[index].step->group};
   check(choices != nullptr, "groups were chosen among the priced ones");
   std::vector<FusedOperator> groups;
   // Whether they can be is asked later, on the edited target.
@@ -168,7 +168,8 @@ Result<Target> target_to_plan(const LoadedPlan& plan, const PlanEdit& edit, Diag
   return target;
 }
 
-Evaluation evaluate(const LoadedPlan& plan, int index, OpId focus, const PlanEdit& edit, const GroupChoices* choices) {
+Evaluation evaluate(const LoadedPlan& plan, StepId index, OpId focus, const PlanEdit& edit,
+                    const GroupChoices* choices) {
   off_window_thread("a group was planned");
   const Program& program = plan.program();
   const Planner& planner = planner_of(program);
@@ -183,7 +184,7 @@ Evaluation evaluate(const LoadedPlan& plan, int index, OpId focus, const PlanEdi
   evaluation.steps = around.steps;
   evaluation.regrouped = around.otherwise;
   for (const FusedOperator& group : groups) evaluation.groups.push_back(names_of(graph, group.operators));
-  evaluation.shown = static_cast<int>(shown);
+  evaluation.shown = StepId(shown);
   evaluation.name = groups[shown].name;
   evaluation.start = start_schedule(plan, groups[shown]);
   if (groups[shown].is_view) {
@@ -200,7 +201,7 @@ Evaluation evaluate(const LoadedPlan& plan, int index, OpId focus, const PlanEdi
   const PlannedGroupCost cost(planner, *target);
   const auto first = first_kernel(program.steps);
   const bool begins_program =
-      first && std::find(around.steps.begin(), around.steps.end(), step_number(first)) != around.steps.end();
+      first && std::find(around.steps.begin(), around.steps.end(), *first) != around.steps.end();
   IdVector<StepId, ProgramStep> steps;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const FusedOperator& group = groups[g];
@@ -269,14 +270,14 @@ std::string verdict(const Plan& before, const Target& target_before, const Plan&
 std::string verdict(const LoadedPlan& plan, const Evaluation& evaluation, Units units) {
   const Target& target = plan.program().target;
   if (!evaluation.regrouped) {
-    const StepFacts& step = plan.steps[static_cast<std::size_t>(evaluation.step)];
+    const StepFacts& step = plan.steps[evaluation.step];
     return verdict(*step.plan, target, evaluation.plan(), evaluation.target(), units);
   }
   const GroupNumbers before = numbers_of(evaluation.plans_before(plan), target);
   const GroupNumbers after = numbers_of(evaluation.plans_after(), evaluation.target());
   std::vector<std::string> groups;
-  for (const int index : evaluation.steps) {
-    groups.push_back(names_of(plan.graph(), plan.steps[static_cast<std::size_t>(index)].step->group.operators));
+  for (const StepId index : evaluation.steps) {
+    groups.push_back(names_of(plan.graph(), plan.steps[index].step->group.operators));
   }
   std::string text =
       sentence(before, after,

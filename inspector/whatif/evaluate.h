@@ -29,19 +29,19 @@ GroupNumbers numbers_of(const Plan& plan, const Target& target);
 GroupNumbers numbers_of(const std::vector<const Plan*>& plans, const Target& target);
 
 struct Evaluation {
-  int step = -1;  ///< of the plan
-  OpId focus;     ///< one of its operators: where groups are other than the plan's, the one with it is shown
+  StepId step;  ///< of the plan
+  OpId focus;   ///< one of its operators: where groups are other than the plan's, the one with it is shown
   PlanEdit edit;
-  std::vector<int> steps;           ///< of the plan that are evaluated: one, or all that the edit's groups touch
+  std::vector<StepId> steps;        ///< of the plan that are evaluated: one, or all that the edit's groups touch
   std::vector<std::string> groups;  ///< the operators of each step of `result`, in words: "conv1 + relu1"
   bool regrouped = false;           ///< these groups are not the plan's
-  int shown = 0;                    ///< step of `result`
+  StepId shown;                     ///< step of `result`
   std::string name;                 ///< of the fused operator that is shown
   Schedule start;                   ///< what of it must be fixed to have the plan: nothing where the planner gives it
   Decision refusal;                 ///< allowed where there is a plan
   PlanPtr result;                   ///< a plan of these groups alone, on the edited target; null where refused
   GroupControls controls;
-  [[nodiscard]] const Plan& plan() const { return *result->steps[static_cast<std::size_t>(shown)].plan; }
+  [[nodiscard]] const Plan& plan() const { return *result->steps[shown].plan; }
   [[nodiscard]] const Target& target() const { return result->program().target; }
   /// Of the plan, and of the result: those that are compared.
   [[nodiscard]] std::vector<const Plan*> plans_before(const LoadedPlan& plan) const;
@@ -50,11 +50,11 @@ struct Evaluation {
 
 /// The groups around `focus`, an operator of the plan's step `step`, with the edit. `choices` gives the groups that an
 /// edit names; null will do for an edit without groups, its target does not matter.
-Evaluation evaluate(const LoadedPlan& plan, int step, OpId focus, const PlanEdit& edit, const GroupChoices* choices);
+Evaluation evaluate(const LoadedPlan& plan, StepId step, OpId focus, const PlanEdit& edit, const GroupChoices* choices);
 /// The target with the edit's settings; of a plan by a learned evaluator only its own. Mistakes are reported.
 Result<Target> target_to_plan(const LoadedPlan& plan, const PlanEdit& edit, Diagnostics& diagnostics);
 /// Of an edit without groups.
-Evaluation evaluate(const LoadedPlan& plan, int step, const PlanEdit& edit);
+Evaluation evaluate(const LoadedPlan& plan, StepId step, const PlanEdit& edit);
 
 /// What must be fixed of a group of the plan for the planner to give its schedule: nothing, or, where a person fixed
 /// some part of it (which, a plan does not tell), all.

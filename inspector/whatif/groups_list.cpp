@@ -87,7 +87,7 @@ void GroupsList::refresh() {
 void GroupsList::fill() {
   clear();
   choices_.clear();
-  if (session_.step() < 0 || !session_.base()) return;
+  if (!session_.step() || !session_.base()) return;
   const LoadedPlan& base = *session_.base();
   const auto note = [&](const QString& text) {
     choices_.push_back({{}, {}, text});
@@ -104,8 +104,8 @@ void GroupsList::fill() {
   if (around.otherwise && (ways.empty() || !ways.front().as_planned)) {
     // The way back is there before anything is counted.
     Grouping planned;
-    for (const int step : around.steps) {
-      planned.push_back(base.steps[static_cast<std::size_t>(step)].step->group.operators);
+    for (const StepId step : around.steps) {
+      planned.push_back(base.steps[step].step->group.operators);
     }
     choices_.push_back({planned, tr("groups as planned"), {}});
     add(tr("as planned"), planned, std::nullopt, std::nullopt, {});

@@ -139,8 +139,8 @@ Regrouping way_back(const LoadedPlan& plan, const Regrouped& around, EditedCycle
   way.as_planned = true;
   way.before = around.groups;
   cycles.count_before(way);
-  for (const int step : around.steps) {
-    way.after.push_back(plan.steps[static_cast<std::size_t>(step)].step->group.operators);
+  for (const StepId step : around.steps) {
+    way.after.push_back(plan.steps[step].step->group.operators);
   }
   cycles.count_after(way);
   return way;
@@ -201,7 +201,7 @@ const CandidateGroup* GroupChoices::find(const std::vector<OpId>& operators) con
 }
 
 Schedule GroupChoices::start_of(const std::vector<OpId>& operators) const {
-  const int step = plan->step_of_operator.at(operators.front().index());
+  const StepId step = plan->step_of_operator.at(operators.front());
   const StepFacts* facts = fixed_steps.contains(step) ? plan->step(step) : nullptr;
   return facts != nullptr && facts->step->group.operators == operators ? facts->plan->schedule : Schedule{};
 }
@@ -209,19 +209,19 @@ Schedule GroupChoices::start_of(const std::vector<OpId>& operators) const {
 namespace {
 
 /// Steps with a loop nest whose cycles are not those that the planner's own plan of them has.
-std::set<int> fixed_steps_of(const LoadedPlan& plan, const Planner& planner, const std::stop_token& stop) {
-  std::vector<int> steps;
+std::set<StepId> fixed_steps_of(const LoadedPlan& plan, const Planner& planner, const std::stop_token& stop) {
+  std::vector<StepId> steps;
   std::vector<FusedOperator> groups;
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+  for (const StepId i : plan.steps.ids()) {
     if (plan.steps[i].plan == nullptr) continue;
-    steps.push_back(static_cast<int>(i));
+    steps.push_back(i);
     groups.push_back(plan.steps[i].step->group);
   }
   const PlannedGroupCost cost(planner, plan.program().target, {.cache = default_cost_cache()});
   const std::vector<GroupCost::Answer> answers = cost.costs(plan.graph(), groups, stop);
-  std::set<int> fixed;
+  std::set<StepId> fixed;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const std::int64_t cycles = plan.steps[static_cast<std::size_t>(steps[i])].cycles;
+    const std::int64_t cycles = plan.steps[steps[i]].cycles;
     if (answers[i].decision.allowed && answers[i].cycles != cycles) fixed.insert(steps[i]);
   }
   return fixed;
@@ -238,7 +238,7 @@ GroupChoicesPtr priced(const PlanPtr& plan, const PlanEdit& edit, const std::str
   if (!target) return nullptr;
   const PlannedGroupCost cost(*planner, *target, {.cache = cache});
   CandidateSet set = find_candidate_groups(plan->graph(), *templates, &cost, {}, stop);
-  std::set<int> fixed = fixed_steps_of(*plan, *planner, stop);
+  std::set<StepId> fixed = fixed_steps_of(*plan, *planner, stop);
   if (stop.stop_requested()) return nullptr;
   return std::make_shared<const GroupChoices>(GroupChoices{plan, edit.target, std::move(set), std::move(fixed)});
 }
@@ -251,22 +251,21 @@ GroupChoicesPtr price_groups(const PlanPtr& plan, const PlanEdit& edit, const st
 }
 
 Regrouped regrouped_at(const LoadedPlan& plan, const PlanEdit& edit, OpId op) {
-  const int step = plan.step_of_operator.at(op.index());
-  check(step >= 0, "every operator is in a step");
-  const auto operators_of = [&](int index) -> const std::vector<OpId>& {
-    return plan.steps[static_cast<std::size_t>(index)].step->group.operators;
+  const StepId step = plan.step_of_operator.at(op);
+  const auto operators_of = [&](StepId index) -> const std::vector<OpId>& {
+    return plan.steps[index].step->group.operators;
   };
-  std::set<int> steps = {step};
+  std::set<StepId> steps = {step};
   std::set<std::size_t> groups;
   const Grouping fixed = fixed_groups(plan, edit);
   for (std::size_t before = 0; before != steps.size() + groups.size();) {
     before = steps.size() + groups.size();
     for (std::size_t g = 0; g < fixed.size(); ++g) {
       const bool touched = std::any_of(steps.begin(), steps.end(),
-                                       [&](int index) { return share_operators(operators_of(index), fixed[g]); });
+                                       [&](StepId index) { return share_operators(operators_of(index), fixed[g]); });
       if (!touched) continue;
       groups.insert(g);
-      for (const OpId member : fixed[g]) steps.insert(plan.step_of_operator[member.index()]);
+      for (const OpId member : fixed[g]) steps.insert(plan.step_of_operator[member]);
     }
   }
   Regrouped result{{steps.begin(), steps.end()}, {}, !groups.empty()};
@@ -336,8 +335,8 @@ PlanEdit with_groups(const LoadedPlan& plan, PlanEdit edit, const Grouping& grou
   // Groups that are again those of the plan are not fixed any more, where all around them are.
   edit.groups.clear();
   const auto is_step = [&](const std::vector<OpId>& group) {
-    const int step = plan.step_of_operator[group.front().index()];
-    return sorted(plan.steps[static_cast<std::size_t>(step)].step->group.operators) == sorted(group);
+    const StepId step = plan.step_of_operator[group.front()];
+    return sorted(plan.steps[step].step->group.operators) == sorted(group);
   };
   std::erase_if(kept, is_step);
   std::sort(kept.begin(), kept.end());

@@ -23,7 +23,8 @@ struct GroupChoices {
   PlanPtr plan;
   std::map<std::string, std::string> target;  ///< the edit's settings, with which it was priced
   CandidateSet set;
-  std::set<int> fixed_steps;  ///< of the plan, whose cycles are not the planner's own: a person fixed something there
+  std::set<StepId>
+      fixed_steps;  ///< of the plan, whose cycles are not the planner's own: a person fixed something there
   /// The candidate of these operators, refused or not; null without one.
   [[nodiscard]] const CandidateGroup* find(const std::vector<OpId>& operators) const;
   /// What must be fixed of a group for it to be as the plan has it.
@@ -40,7 +41,7 @@ using Grouping = std::vector<std::vector<OpId>>;
 /// Steps of the plan around an operator whose operators an edit groups otherwise, all that its groups touch, and the
 /// groups that stand instead. Without such groups: the operator's step, and its group.
 struct Regrouped {
-  std::vector<int> steps;  ///< ascending
+  std::vector<StepId> steps;  ///< ascending
   Grouping groups;
   bool otherwise = false;
 };

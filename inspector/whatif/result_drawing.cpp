@@ -221,7 +221,7 @@ QStringList asked_lines(const Evaluation& asked, const Evaluation& legal, const 
   for (const auto& [tensor, loop] : edited->second.dma) {
     const auto now = plan.schedule.dma.find(tensor);
     if (now == plan.schedule.dma.end() || now->second == loop) continue;
-    for (const StatementFacts& facts : legal.result->steps[static_cast<std::size_t>(legal.shown)].statements) {
+    for (const StatementFacts& facts : legal.result->steps[legal.shown].statements) {
       const auto* dma = facts.statement != nullptr ? std::get_if<Dma>(&facts.statement->node) : nullptr;
       if (dma == nullptr || tensor_of_buffer(plan.nest, dma->buffer) != tensor) continue;
       const Buffer& buffer = plan.nest.buffers[dma->buffer];
@@ -264,16 +264,16 @@ void regrouped_kernels(Sheet& sheet, const ResultInput& input, const Look& look,
   };
   sheet.y += 8;
   sheet.paragraph(QStringLiteral("Groups of the plan"), theme.muted, look.smallFont());
-  for (const int index : input.legal->steps) {
-    const StepFacts& step = input.base->steps[static_cast<std::size_t>(index)];
+  for (const StepId index : input.legal->steps) {
+    const StepFacts& step = input.base->steps[index];
     line(names_of(input.base->graph(), step.step->group.operators), step.plan != nullptr, step.cycles,
          index == input.step);
   }
   sheet.y += 6;
   sheet.paragraph(QStringLiteral("Groups as edited"), theme.muted, look.smallFont());
   for (std::size_t g = 0; g < input.legal->groups.size(); ++g) {
-    const StepFacts& step = input.legal->result->steps[g];
-    line(input.legal->groups[g], step.plan != nullptr, step.cycles, static_cast<int>(g) == input.legal->shown);
+    const StepFacts& step = input.legal->result->steps[StepId(g)];
+    line(input.legal->groups[g], step.plan != nullptr, step.cycles, StepId(g) == input.legal->shown);
   }
 }
 

@@ -11,7 +11,7 @@ namespace stowage::inspector {
 
 struct ResultInput {
   const LoadedPlan* base = nullptr;    ///< the plan that is edited; null without one
-  int step = -1;                       ///< of it; -1: nothing is chosen
+  std::optional<StepId> step;          ///< of it; without it nothing is chosen
   const Evaluation* legal = nullptr;   ///< newest with a plan
   const Evaluation* latest = nullptr;  ///< may be refused; null before the first answer
   bool pending = false;

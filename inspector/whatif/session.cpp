@@ -58,7 +58,7 @@ void WhatIfSession::follow() {
   if (shown != base_ && ours() == planned_.end()) {
     putAway();
     takeBack(shown);
-    step_ = -1;
+    step_.reset();
     latest_.reset();
     legal_.reset();
     ways_.clear();
@@ -122,15 +122,15 @@ void WhatIfSession::markSaved(const PlanPtr& plan, const PlanEdit& edit) {
 bool WhatIfSession::pick() {
   const PlanPtr shown = document_.plan();
   const Subject& subject = selection_.subject();
-  int step = -1;
+  std::optional<StepId> step;
   OpId focus;
   if (const StepFacts* chosen = base_ && shown ? shown->step(subject.step) : nullptr) {
     const std::vector<OpId>& operators = chosen->step->group.operators;
     focus = subject.op >= 0 ? OpId(static_cast<std::size_t>(subject.op)) : operators.front();
-    step = base_->step_of_operator[focus.index()];
+    step = base_->step_of_operator[focus];
     // A view is nothing to edit, unless a group takes it in.
     const Regrouped around = regrouped_at(*base_, edit_, focus);
-    if (!around.otherwise && base_->steps[static_cast<std::size_t>(step)].plan == nullptr) step = -1;
+    if (!around.otherwise && base_->steps[*step].plan == nullptr) step.reset();
   }
   const bool another = step != step_ || (focus != focus_ && !edit_.groups.empty());
   step_ = step;
@@ -140,13 +140,13 @@ bool WhatIfSession::pick() {
     legal_.reset();
   }
   if (another) ways_.clear();
-  const bool asks = another || (step_ >= 0 && !latest_);
+  const bool asks = another || (step_ && !latest_);
   if (asks) evaluateNow();
   return asks;
 }
 
 Schedule WhatIfSession::fixed() const {
-  if (step_ < 0 || !latest_) return {};
+  if (!step_ || !latest_) return {};
   const auto edited = edit_.schedules.find(latest_->name);
   return edited != edit_.schedules.end() ? edited->second : latest_->start;
 }
@@ -157,7 +157,7 @@ void WhatIfSession::change(PlanEdit next, const QString& words, int stroke) {
 }
 
 void WhatIfSession::fix(Schedule schedule, const QString& words, int stroke) {
-  if (step_ < 0 || !latest_ || latest_->edit.groups != edit_.groups) return;
+  if (!step_ || !latest_ || latest_->edit.groups != edit_.groups) return;
   PlanEdit next = edit_;
   const std::string& name = latest_->name;
   if (schedule == latest_->start) {
@@ -207,17 +207,17 @@ void WhatIfSession::set(const PlanEdit& edit) {
 }
 
 void WhatIfSession::evaluateNow() {
-  again_ = step_ >= 0 && evaluating_.busy();
-  if (step_ < 0) return evaluating_.cancel();
+  again_ = step_ && evaluating_.busy();
+  if (!step_) return evaluating_.cancel();
   if (again_) return;
-  evaluating_.start([this, base = base_, step = step_, focus = focus_, edit = edit_, choices = choices_](
+  evaluating_.start([this, base = base_, step = *step_, focus = focus_, edit = edit_, choices = choices_](
                         const std::stop_token&, const ProgressSink&) -> Background::Deliver {
     Evaluation evaluation = evaluate(*base, step, focus, edit, choices.get());
     std::vector<Regrouping> ways;
     if (choices && choices->target == edit.target) ways = stowage::inspector::regroupings(*choices, edit, focus);
     return [this, base, evaluation = std::move(evaluation), ways = std::move(ways)] {
       if (base != base_ || evaluation.step != step_ || evaluation.focus != focus_) {
-        again_ = step_ >= 0;
+        again_ = step_.has_value();
       } else {
         latest_ = evaluation;
         ways_ = ways;

@@ -21,8 +21,8 @@ class WhatIfSession : public QObject {
 
   /// The plan that is edited: what was opened, also while an edited one is shown.
   [[nodiscard]] const PlanPtr& base() const { return base_; }
-  /// Of the base, with a plan; -1 without one.
-  [[nodiscard]] int step() const { return step_; }
+  /// Of the base, with a plan.
+  [[nodiscard]] std::optional<StepId> step() const { return step_; }
   /// The operator that is chosen, or the first of the chosen group: where the edit groups otherwise, its group counts.
   [[nodiscard]] OpId focus() const { return focus_; }
   [[nodiscard]] const PlanEdit& edit() const { return edit_; }
@@ -103,7 +103,7 @@ class WhatIfSession : public QObject {
   Document& document_;
   Selection& selection_;
   PlanPtr base_;
-  int step_ = -1;
+  std::optional<StepId> step_;
   OpId focus_;
   PlanEdit edit_;
   PlanEdit saved_;  ///< as they were last saved

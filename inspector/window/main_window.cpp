@@ -29,12 +29,11 @@ namespace stowage::inspector {
 namespace {
 
 /// The costliest group: what a person looks for first.
-int costliest_step(const LoadedPlan& plan) {
-  int best = -1;
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+std::optional<StepId> costliest_step(const LoadedPlan& plan) {
+  std::optional<StepId> best;
+  for (const StepId i : plan.steps.ids()) {
     if (plan.steps[i].plan == nullptr) continue;
-    if (best < 0 || plan.steps[i].cycles > plan.steps[static_cast<std::size_t>(best)].cycles)
-      best = static_cast<int>(i);
+    if (!best || plan.steps[i].cycles > plan.steps[*best].cycles) best = i;
   }
   return best;
 }

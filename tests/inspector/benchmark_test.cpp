@@ -206,10 +206,10 @@ TEST_CASE("what-if answers within 100 ms in every group of ResNet-50", "[.][benc
     REQUIRE(wait_until([&] { return !session.pending(); }));
   };
   std::size_t groups = 0;
-  for (std::size_t i = 0; i < document.plan()->steps.size(); ++i) {
+  for (const StepId i : document.plan()->steps.ids()) {
     if (document.plan()->steps[i].plan == nullptr) continue;
     ++groups;
-    ask([&] { selection.select(step_subject(static_cast<int>(i))); });
+    ask([&] { selection.select(step_subject(i)); });
     REQUIRE(session.legal() != nullptr);
     for (const IteratorControl& control : std::vector<IteratorControl>(session.legal()->controls.iterators)) {
       if (control.buffer < 2) continue;
@@ -356,11 +356,11 @@ TEST_CASE("a timeline of VGG-16 comes in a second and follows wheel and keys", "
   const PlanPtr plan = window.document().plan();
   double slowest = 0;
   std::vector<double> frames;  // milliseconds
-  for (std::size_t step = 0; step < plan->steps.size(); ++step) {
+  for (const StepId step : plan->steps.ids()) {
     if (plan->steps[step].plan == nullptr) continue;
     QElapsedTimer timer;
     timer.start();
-    window.selection().select(step_subject(static_cast<int>(step)));
+    window.selection().select(step_subject(step));
     REQUIRE(wait_until([&] { return pane.tracks() != nullptr && !pane.working(); }, 60));
     slowest = std::max(slowest, static_cast<double>(timer.nsecsElapsed()) / 1e9);
     const auto frame = [&](const auto& change) {

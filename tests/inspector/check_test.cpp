@@ -65,7 +65,7 @@ TEST_CASE("the chosen group of a plan is checked, and the verdict is the tool's"
   open_sample(window, "lenet");
   auto& pane = pane_of<CheckPane>(window, "check");
   window.raisePane("check");
-  const int step = step_named(*window.document().plan(), "conv2");
+  const StepId step = step_named(*window.document().plan(), "conv2");
   window.selection().select(step_subject(step));
   pane.settle();
   const Plan& plan = *window.document().plan()->step(step)->plan;
@@ -99,7 +99,7 @@ TEST_CASE("an exercise is shown with its sheet, answered, and opened at its coun
   QTest::mouseClick(&pane.answer(), Qt::LeftButton);
   CHECK(pane.reply() == QStringLiteral("Choose the family of the fault first."));
   pane.family().setCurrentText(QStringLiteral("race"));
-  Q_EMIT pane.code().chosen(statement_subject(1, 4));
+  Q_EMIT pane.code().chosen(statement_subject(StepId(1), 4));
   CHECK(pane.statement().value() == 4);
   QTest::mouseClick(&pane.answer(), Qt::LeftButton);
   CHECK(pane.reply() == QStringLiteral("No: the family is right, but it shows elsewhere."));
@@ -109,7 +109,7 @@ TEST_CASE("an exercise is shown with its sheet, answered, and opened at its coun
   CHECK(pane.list().topLevelItemCount() == 0);
 
   pane.family().setCurrentText(QStringLiteral("race"));
-  Q_EMIT pane.code().chosen(statement_subject(1, 10));
+  Q_EMIT pane.code().chosen(statement_subject(StepId(1), 10));
   QTest::mouseClick(&pane.answer(), Qt::LeftButton);
   CHECK(pane.reply() == QStringLiteral("Yes. What happens:"));
   REQUIRE(pane.list().topLevelItemCount() > 0);

@@ -13,7 +13,7 @@ using namespace inspector;
 
 TEST_CASE("the nest shows every DMA at its place with its counts", "[inspector]") {
   Look look;
-  const CodeText code = nest_code(*sample_plan("matmul"), 0, false, look);
+  const CodeText code = nest_code(*sample_plan("matmul"), StepId(0), false, look);
   std::string text;
   for (const CodeLine& line : code.lines) {
     std::string gutter;
@@ -46,7 +46,7 @@ TEST_CASE("the nest shows every DMA at its place with its counts", "[inspector]"
 
 TEST_CASE("declarations come before the statements where they are asked for", "[inspector]") {
   Look look;
-  const CodeText code = nest_code(*sample_plan("matmul"), 0, true, look);
+  const CodeText code = nest_code(*sample_plan("matmul"), StepId(0), true, look);
   CHECK(code.lines.front().text() == QStringLiteral("nest matmul {"));
   CHECK(code.lines.back().text() == QStringLiteral("}"));
 }
@@ -54,15 +54,15 @@ TEST_CASE("declarations come before the statements where they are asked for", "[
 TEST_CASE("lines of the emitted C belong to the statements of the nest", "[inspector]") {
   for (const char* name : {"matmul", "lenet"}) {
     const PlanPtr plan = sample_plan(name);
-    for (std::size_t i = 0; i < plan->steps.size(); ++i) {
+    for (const StepId i : plan->steps.ids()) {
       if (plan->steps[i].plan == nullptr) continue;
-      const CodeText code = emitted_code(*plan, static_cast<int>(i), make_theme(false));
+      const CodeText code = emitted_code(*plan, i, make_theme(false));
       for (const StatementFacts& facts : plan->steps[i].statements) {
         if (facts.statement == nullptr || !std::holds_alternative<Dma>(facts.statement->node)) continue;
         const bool found = std::any_of(code.lines.begin(), code.lines.end(), [&](const CodeLine& line) {
           return line.subject && line.subject->statement == facts.statement->id;
         });
-        INFO(name << " step " << i << " statement " << facts.statement->id);
+        INFO(name << " step " << i.index() << " statement " << facts.statement->id);
         CHECK(found);
       }
     }
@@ -73,12 +73,12 @@ TEST_CASE("every C line of a statement is the statement's", "[inspector]") {
   const PlanPtr plan = sample_plan("matmul");
   std::string text;
   int before = -1;
-  for (const CodeLine& line : emitted_code(*plan, 0, make_theme(false)).lines) {
+  for (const CodeLine& line : emitted_code(*plan, StepId(0), make_theme(false)).lines) {
     const int statement = line.subject ? line.subject->statement : -1;
     if (statement != before && statement >= 0) text += std::to_string(statement) + "\n";
     before = statement;
     const bool computes =
-        statement >= 0 && std::holds_alternative<Compute>(plan->steps[0].find(statement)->statement->node);
+        statement >= 0 && std::holds_alternative<Compute>(plan->steps[StepId(0)].find(statement)->statement->node);
     if (statement >= 0 && !computes) text += line.text().toStdString() + "\n";
   }
   CHECK(text ==
@@ -154,23 +154,23 @@ TEST_CASE("a code view is driven by mouse and keyboard", "[inspector]") {
   Look look;
   CodeView view(look);
   view.resize(900, 500);
-  view.setCode(nest_code(*sample_plan("matmul"), 0, false, look));
+  view.setCode(nest_code(*sample_plan("matmul"), StepId(0), false, look));
   view.show();
   QSignalSpy chosen(&view, &CodeView::chosen);
   QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.pointOf(6));
   REQUIRE(chosen.count() == 1);
-  CHECK(chosen[0][0].value<Subject>() == statement_subject(0, 6));
-  view.setLit(statement_subject(0, 6), {});
+  CHECK(chosen[0][0].value<Subject>() == statement_subject(StepId(0), 6));
+  view.setLit(statement_subject(StepId(0), 6), {});
   QTest::keyClick(&view, Qt::Key_Down);
   REQUIRE(chosen.count() == 2);
-  CHECK(chosen[1][0].value<Subject>() == statement_subject(0, 7));
-  view.setLit(statement_subject(0, 11), {});
+  CHECK(chosen[1][0].value<Subject>() == statement_subject(StepId(0), 7));
+  view.setLit(statement_subject(StepId(0), 11), {});
   QTest::keyClick(&view, Qt::Key_Up);  // over the closing brace
   REQUIRE(chosen.count() == 3);
-  CHECK(chosen[2][0].value<Subject>() == statement_subject(0, 10));
+  CHECK(chosen[2][0].value<Subject>() == statement_subject(StepId(0), 10));
   // A buffer lights up every line that touches it.
   int lit = 0;
-  for (const CodeLine& line : view.code().lines) lit += is_lit(line, buffer_subject(0, BufferId(0))) ? 1 : 0;
+  for (const CodeLine& line : view.code().lines) lit += is_lit(line, buffer_subject(StepId(0), BufferId(0))) ? 1 : 0;
   CHECK(lit == 3);  // get, wait, compute
 }
 

@@ -62,19 +62,19 @@ std::int64_t sum_of(const Table& table, const std::string& title) {
 
 TEST_CASE("steps of two plans find each other through their operators", "[inspector]") {
   const PlanComparison& both = *comparison();
-  const int conv2 = step_named(*both.current, "conv2");
+  const StepId conv2 = step_named(*both.current, "conv2");
   CHECK(both.baseline_step(conv2) == step_named(*both.baseline, "conv2"));
   CHECK(both.change_of(conv2)->kind == GroupChange::Kind::planned);
-  const int ip1 = step_named(*both.current, "ip1");
-  const int relu1 = step_named(*both.current, "relu1");
+  const StepId ip1 = step_named(*both.current, "ip1");
+  const StepId relu1 = step_named(*both.current, "relu1");
   CHECK(both.change_of(ip1) == both.change_of(relu1));
   CHECK(both.change_of(ip1)->kind == GroupChange::Kind::regrouped);
-  CHECK(both.baseline_step(ip1) == -1);
+  CHECK_FALSE(both.baseline_step(ip1));
   CHECK(both.leads(ip1));
   CHECK_FALSE(both.leads(relu1));
   CHECK(both.change_of(step_named(*both.current, "pool1"))->kind == GroupChange::Kind::same);
-  CHECK(both.change_of(-1) == nullptr);
-  CHECK(both.change_of(99) == nullptr);
+  CHECK(both.change_of(std::nullopt) == nullptr);
+  CHECK(both.change_of(StepId(99)) == nullptr);
 }
 
 TEST_CASE("columns of changes add up to the change of the whole network", "[inspector]") {
@@ -85,32 +85,33 @@ TEST_CASE("columns of changes add up to the change of the whole network", "[insp
   CHECK(sum_of(groups, "Δ transfers") == both.current->totals.dma.transfers - both.baseline->totals.dma.transfers);
   CHECK(sum_of(groups, "Δ operations") == both.current->totals.dma.operations - both.baseline->totals.dma.operations);
   for (const Row& row : groups.rows) CHECK(row.cells.size() == groups.columns.size());
-  const Row& ip1 = groups.rows[static_cast<std::size_t>(step_named(*both.current, "ip1"))];
+  const Row& ip1 = groups.rows[step_named(*both.current, "ip1").index()];
   CHECK(std::get<std::string>(ip1.cells.back()).starts_with("fused otherwise: ip1"));
-  const Row& pool1 = groups.rows[static_cast<std::size_t>(step_named(*both.current, "pool1"))];
+  const Row& pool1 = groups.rows[step_named(*both.current, "pool1").index()];
   CHECK(std::get<std::int64_t>(pool1.cells[column_of(groups, "Δ cycles")]) == 0);
   CHECK(std::get<std::string>(pool1.cells.back()) == "the same");
 }
 
 TEST_CASE("operators, buffers and transfers say what is other", "[inspector]") {
   const PlanComparison& both = *comparison();
-  const auto row_of = [](const Table& table, const std::string& column, const std::string& text, int step) {
+  const auto row_of = [](const Table& table, const std::string& column, const std::string& text,
+                         std::optional<StepId> step) {
     const std::size_t c = column_of(table, column);
     for (const Row& row : table.rows) {
       const auto* cell = std::get_if<std::string>(&row.cells[c]);
-      if (cell != nullptr && *cell == text && (step < 0 || row.subject.step == step)) return row;
+      if (cell != nullptr && *cell == text && (!step || row.subject.step == step)) return row;
     }
     FAIL("no row " << text);
     return Row();
   };
   const Table operators = compared_operators(both);
-  const Row relu = row_of(operators, "operator", "relu1", -1);
+  const Row relu = row_of(operators, "operator", "relu1", std::nullopt);
   CHECK(std::get<std::string>(relu.cells[column_of(operators, "group")]) == "relu1");
   CHECK(std::get<std::string>(relu.cells[column_of(operators, "group before")]) == "ip1");
-  const Row conv = row_of(operators, "operator", "conv1", -1);
+  const Row conv = row_of(operators, "operator", "conv1", std::nullopt);
   CHECK(std::holds_alternative<std::monostate>(conv.cells[column_of(operators, "group before")]));
 
-  const int conv2 = step_named(*both.current, "conv2");
+  const StepId conv2 = step_named(*both.current, "conv2");
   const Table buffers = compared_buffers(both);
   const Row result = row_of(buffers, "tensor", "conv2", conv2);
   CHECK(std::get<std::int64_t>(result.cells[column_of(buffers, "Δ bytes")]) < 0);
@@ -152,9 +153,7 @@ TEST_CASE("the graph is coloured by gain and loss", "[inspector]") {
   for (const bool dark : {false, true}) {
     const Theme theme = make_theme(dark);
     const auto colours = graph_colours(*both.current, GraphMetric::change, theme, &both);
-    const auto at = [&](const char* name) {
-      return colours[static_cast<std::size_t>(step_named(*both.current, name))];
-    };
+    const auto at = [&](const char* name) { return colours[step_named(*both.current, name)]; };
     CHECK(at("pool1").fill == theme.raised);
     CHECK(at("conv2").fill != theme.raised);
     CHECK(at("conv2").pen == Qt::DashLine);  // slower
@@ -162,7 +161,7 @@ TEST_CASE("the graph is coloured by gain and loss", "[inspector]") {
     // The other way round it is a gain.
     const ComparisonPtr back = beside([&] { return compare_plans(both.current, both.baseline); });
     const auto gains = graph_colours(*both.baseline, GraphMetric::change, theme, back.get());
-    const NodeColour gain = gains[static_cast<std::size_t>(step_named(*both.baseline, "conv2"))];
+    const NodeColour gain = gains[step_named(*both.baseline, "conv2")];
     CHECK(gain.pen == Qt::SolidLine);
     CHECK(gain.fill != at("conv2").fill);
   }
@@ -171,20 +170,20 @@ TEST_CASE("the graph is coloured by gain and loss", "[inspector]") {
 TEST_CASE("the cost of a group shows the baseline's", "[inspector]") {
   const PlanComparison& both = *comparison();
   const Look look;
-  const auto texts = [&](int step, const PlanComparison* with) {
+  const auto texts = [&](std::optional<StepId> step, const PlanComparison* with) {
     QString all;
     for (const Mark& mark : cost_terms(*both.current, step, look, {900, 400}, with).marks)
       all += mark.text + QLatin1Char('\n');
     return all;
   };
-  const int conv2 = step_named(*both.current, "conv2");
+  const StepId conv2 = step_named(*both.current, "conv2");
   CHECK_FALSE(texts(conv2, nullptr).contains(QStringLiteral("Δ")));
   CHECK(texts(conv2, &both).contains(QStringLiteral("Δ +")));
-  CHECK(texts(-1, &both).contains(QStringLiteral("Δ +")));
+  CHECK(texts(std::nullopt, &both).contains(QStringLiteral("Δ +")));
   CHECK(texts(step_named(*both.current, "pool1"), &both).contains(QStringLiteral("Δ –")));
   // One below the other, to the right.
   std::set<double> ends;
-  for (const Mark& mark : cost_terms(*both.current, -1, Look(), {900, 400}, &both).marks) {
+  for (const Mark& mark : cost_terms(*both.current, std::nullopt, Look(), {900, 400}, &both).marks) {
     if (mark.text.startsWith(QStringLiteral("Δ "))) ends.insert(std::round(mark.rect.right()));
   }
   CHECK(ends.size() == 1);
@@ -214,10 +213,10 @@ TEST_CASE("the compare pane tells verdict, groups and what of one is other", "[i
   // A row chosen by keyboard is the group everywhere, and its differences are listed.
   pane.changes().view().setFocus();
   pane.changes().view().selectRow(0);
-  const int first = compared.selection.subject().step;
+  const auto first = compared.selection.subject().step;
   QTest::keyClick(&pane.changes().view(), Qt::Key_Down);
-  const int second = compared.selection.subject().step;
-  CHECK(second >= 0);
+  const auto second = compared.selection.subject().step;
+  CHECK(second);
   CHECK(second != first);
   compared.selection.select(step_subject(step_named(*changed_plan(), "conv2")));
   pane.flush();

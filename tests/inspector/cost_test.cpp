@@ -16,7 +16,7 @@ using namespace inspector;
 TEST_CASE("the terms of a group's time stand with formula and source", "[inspector]") {
   const PlanPtr plan = sample_plan("matmul");
   Look look;
-  const Drawing drawing = cost_terms(*plan, 0, look, {500, 400});
+  const Drawing drawing = cost_terms(*plan, StepId(0), look, {500, 400});
   QString text;
   // Long formulas go over several lines; nothing of them is cut.
   for (const Mark& mark : drawing.marks) {
@@ -26,7 +26,7 @@ TEST_CASE("the terms of a group's time stand with formula and source", "[inspect
     }
   }
   text = text.simplified();
-  for (const TimeTerm& term : plan->steps[0].plan->time.terms) {
+  for (const TimeTerm& term : plan->steps[StepId(0)].plan->time.terms) {
     CHECK(text.contains(qt(name_of(term.cost))));
     CHECK(text.contains(qt(formula_text(term.cost)).simplified()));
     CHECK(text.contains(qt(source_of(term.cost))));

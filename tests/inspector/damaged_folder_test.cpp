@@ -19,7 +19,7 @@ void look_at(MainWindow& window, std::uint64_t seed) {
   const PlanPtr plan = window.document().plan();
   const auto& panes = pane_table();
   window.raisePane(panes[seed % std::size(panes)].name);
-  window.selection().select(step_subject(static_cast<int>(seed % plan->steps.size())));
+  window.selection().select(step_subject(StepId(seed % plan->steps.size())));
   for (const PaneRow& row : panes) window.pane(row.name)->flush();
   QCoreApplication::processEvents();
   CHECK(Clock::now() - begun < longest_wait);

@@ -118,8 +118,8 @@ TEST_CASE("a job of a batch file is compiled, and several are offered", "[inspec
                                                  QStringLiteral("s-16384"), QStringLiteral("s-32768")});
   document.open({file.fileName(), QStringLiteral("two")});
   REQUIRE(wait_until([&] { return opened.count() == 1; }));
-  REQUIRE(document.plan()->steps[0].plan != nullptr);
-  CHECK(document.plan()->steps[0].plan->schedule.buffer.at("y") == 8);
+  REQUIRE(document.plan()->steps[StepId(0)].plan != nullptr);
+  CHECK(document.plan()->steps[StepId(0)].plan->schedule.buffer.at("y") == 8);
   // One of a sweep has the sweep's value.
   document.open({file.fileName(), QStringLiteral("s-16384")});
   REQUIRE(wait_until([&] { return opened.count() == 2; }));
@@ -128,19 +128,19 @@ TEST_CASE("a job of a batch file is compiled, and several are offered", "[inspec
 
 TEST_CASE("places are completed, described, and have ancestors", "[inspector]") {
   const PlanPtr plan = sample_plan("matmul");
-  const Subject get = complete(*plan, statement_subject(0, 6));
+  const Subject get = complete(*plan, statement_subject(StepId(0), 6));
   CHECK(get.buffer == BufferId(0));
   CHECK(get.line > 0);
   CHECK(describe(*plan, get) == "get A");
-  CHECK(describe(*plan, statement_subject(0, 8)) == "wait for A");
+  CHECK(describe(*plan, statement_subject(StepId(0), 8)) == "wait for A");
   std::vector<std::string> path;
   for (const Subject& subject : ancestors(*plan, get)) path.push_back(describe(*plan, subject));
   CHECK(path == std::vector<std::string>{"matmul", "matmul", "for x", "for yo", "for ko", "get A"});
   // A line of code leads to its statement and back.
-  CHECK(complete(*plan, code_subject(0, get.file, get.line)).statement == 6);
+  CHECK(complete(*plan, code_subject(StepId(0), get.file, get.line)).statement == 6);
   // What a plan does not have is dropped.
-  CHECK(complete(*plan, statement_subject(7, 6)) == Subject{});
-  CHECK(complete(*plan, statement_subject(0, 99)) == step_subject(0));
+  CHECK(complete(*plan, statement_subject(StepId(7), 6)) == Subject{});
+  CHECK(complete(*plan, statement_subject(StepId(0), 99)) == step_subject(StepId(0)));
 }
 
 TEST_CASE("costs of statements come from the time model and add up", "[inspector]") {
@@ -167,19 +167,19 @@ TEST_CASE("the selection has a history", "[inspector]") {
   Selection selection(document);
   document.show(sample_plan("lenet"));
   QSignalSpy changed(&selection, &Selection::changed);
-  selection.select(step_subject(0));
-  selection.select(step_subject(1));
-  selection.select(step_subject(1));  // nothing new
+  selection.select(step_subject(StepId(0)));
+  selection.select(step_subject(StepId(1)));
+  selection.select(step_subject(StepId(1)));  // nothing new
   CHECK(changed.count() == 2);
   selection.goBack();
-  CHECK(selection.subject() == step_subject(0));
+  CHECK(selection.subject() == step_subject(StepId(0)));
   CHECK(selection.canGoForward());
   selection.goForward();
-  CHECK(selection.subject() == step_subject(1));
+  CHECK(selection.subject() == step_subject(StepId(1)));
   selection.goUp();
   CHECK(selection.subject() == network_subject());
   selection.goBack();
-  selection.select(step_subject(2));
+  selection.select(step_subject(StepId(2)));
   CHECK_FALSE(selection.canGoForward());
 }
 
@@ -188,14 +188,14 @@ TEST_CASE("the way back stays open when the same network is shown planned otherw
   Selection selection(document);
   const PlanPtr base = sample_plan("lenet");
   document.show(base);
-  selection.select(step_subject(1));
-  selection.select(step_subject(2));
+  selection.select(step_subject(StepId(1)));
+  selection.select(step_subject(StepId(2)));
   document.showBaseline(base);
   document.show(std::make_shared<const LoadedPlan>(*base));
-  CHECK(selection.subject() == step_subject(2));
+  CHECK(selection.subject() == step_subject(StepId(2)));
   REQUIRE(selection.canGoBack());
   selection.goBack();
-  CHECK(selection.subject() == step_subject(1));
+  CHECK(selection.subject() == step_subject(StepId(1)));
   document.show(sample_plan("matmul"));
   CHECK_FALSE(selection.canGoBack());
 }
@@ -204,15 +204,15 @@ TEST_CASE("a selection does not survive into the next network", "[inspector]") {
   Document document;
   Selection selection(document);
   document.show(sample_plan("lenet"));
-  selection.select(step_subject(0));
+  selection.select(step_subject(StepId(0)));
   document.show(sample_plan("matmul"));  // it has a step 0 too
   CHECK(selection.subject() == network_subject());
   CHECK_FALSE(selection.canGoBack());
-  selection.select(statement_subject(0, 6));
+  selection.select(statement_subject(StepId(0), 6));
   document.show(sample_plan("lenet"));
   CHECK(selection.subject() == network_subject());
   // Nor by way of a baseline of the same network as the next one.
-  selection.select(step_subject(0));
+  selection.select(step_subject(StepId(0)));
   document.showBaseline(sample_plan("matmul"));
   document.show(std::make_shared<const LoadedPlan>(*sample_plan("matmul")));
   CHECK(selection.subject() == network_subject());
@@ -230,8 +230,8 @@ TEST_CASE("what is chosen is found by its operators where the same network is gr
   Document document;
   Selection selection(document);
   document.show(base);
-  const int ip2 = step_named(*base, "ip2");
-  const StepFacts& ip2_facts = base->steps[static_cast<std::size_t>(ip2)];
+  const StepId ip2 = step_named(*base, "ip2");
+  const StepFacts& ip2_facts = base->steps[ip2];
   const Subject get = complete(*base, statement_subject(ip2, [&] {
     for (const StatementFacts& facts : ip2_facts.statements) {
       if (facts.statement != nullptr && std::holds_alternative<Dma>(facts.statement->node)) {

@@ -21,7 +21,7 @@ namespace {
 using namespace inspector;
 
 const StepFacts& facts_of(const LoadedPlan& plan, const std::string& name) {
-  return plan.steps[static_cast<std::size_t>(step_named(plan, name))];
+  return plan.steps[step_named(plan, name)];
 }
 
 OpId op_named(const LoadedPlan& plan, const std::string& name) {
@@ -57,7 +57,7 @@ void check_chosen(const LoadedPlan& plan) {
   REQUIRE(table.rows.size() == plan.steps.size());
   std::int64_t sum = 0;
   for (const Row& row : table.rows) {
-    const StepFacts& step = plan.steps[static_cast<std::size_t>(row.subject.step)];
+    const StepFacts& step = plan.steps[row.subject.step.value()];
     INFO(step.step->group.name);
     CHECK(std::get<std::int64_t>(row.cells[3]) == step.cycles);
     sum += step.cycles;
@@ -104,7 +104,7 @@ TEST_CASE("strategies are compared with the edited plan's own cycles", "[inspect
     for (const GroupingDifference& difference : result.differences) {
       std::int64_t own = 0;
       for (const auto& group : difference.here) {
-        own += network->steps[static_cast<std::size_t>(network->step_of_operator[group.front().index()])].cycles;
+        own += network->steps[network->step_of_operator[group.front()]].cycles;
       }
       CHECK(difference.cycles_here == own);
     }
@@ -186,7 +186,7 @@ TEST_CASE("taking a group apart counts from the edited plan", "[inspector]") {
 
 TEST_CASE("the schedule text says where a put without a loop stands: after the loops", "[inspector]") {
   const PlanPtr plan = sample_plan("lenet");
-  const int step = step_named(*plan, "pool1");
+  const StepId step = step_named(*plan, "pool1");
   REQUIRE(facts_of(*plan, "pool1").plan->schedule.dma.at("pool1").empty());
   const Evaluation evaluation = beside([&] { return evaluate(*plan, step, {}); });
   ResultInput input;

@@ -25,7 +25,7 @@ TEST_CASE("every pane exports as SVG, PNG and PDF in both themes", "[inspector]"
   Document document;
   Selection selection(document);
   document.show(sample_plan("matmul"));
-  selection.select(step_subject(0));
+  selection.select(step_subject(StepId(0)));
   for (const PaneRow& row : pane_table()) {
     INFO(row.name);
     const std::unique_ptr<Pane> pane(row.make({document, selection, look}));
@@ -55,7 +55,7 @@ TEST_CASE("times and sizes follow the units in every pane that has them", "[insp
   document.show(plan);
   document.showBaseline(plan);
   REQUIRE(wait_until([&] { return !document.comparing(); }));
-  selection.select(step_subject(0));
+  selection.select(step_subject(StepId(0)));
   const auto text_of = [&](Pane& pane, Units units) {
     look.setUnits(units);
     const QString path = folder.filePath(QStringLiteral("pane.svg"));
@@ -83,7 +83,7 @@ TEST_CASE("what cannot be exported is said in a sentence", "[inspector]") {
   Document document;
   Selection selection(document);
   document.show(sample_plan("matmul"));
-  selection.select(step_subject(0));
+  selection.select(step_subject(StepId(0)));
   const std::unique_ptr<Pane> pane(find_pane("ldm")->make({document, selection, look}));
   const auto path = [&](const char* name) { return folder.filePath(QString::fromLatin1(name)); };
   SECTION("a full disk") {

@@ -165,7 +165,7 @@ TEST_CASE("the form of what-if stays where it is while its lists are filled", "[
   document.show(plan);
   const auto ip1 = plan->graph().find_operator("ip1");
   REQUIRE(ip1);
-  selection.select(step_subject(plan->step_of_operator[ip1->index()]));
+  selection.select(step_subject(plan->step_of_operator[*ip1]));
   pane.resize(1000, 600);
   pane.show();
   WhatIfSession& session = pane.session();

@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "core/index.h"
 #include "fusion/explain/why_not.h"
 #include "fusion/strategies/strategy.h"
 #include "inspector/fusion/candidates.h"
@@ -48,7 +49,7 @@ TEST_CASE("every candidate stands in the table with its fate and its numbers", "
     } else {
       CHECK(std::get<std::int64_t>(cells[3]) == candidate.cycles);
     }
-    CHECK(table.rows[c].subject.step >= 0);
+    CHECK(table.rows[c].subject.step);
     if (candidate.fate == CandidateFate::outbid) {
       CHECK(std::get<std::string>(cells[7]).starts_with("outbid by "));
       CHECK(candidate.loss.has_value() == std::holds_alternative<std::int64_t>(cells[4]));
@@ -60,11 +61,11 @@ TEST_CASE("candidates are filtered by fate and by what they hold", "[inspector]"
   const PlanPtr plan = sample_plan("lenet");
   const Table chosen = candidates_table(*plan, {CandidateFate::chosen, {}});
   CHECK(chosen.rows.size() == plan->steps.size());
-  std::set<int> steps;
+  std::set<std::optional<StepId>> steps;
   for (const Row& row : chosen.rows) steps.insert(row.subject.step);
   CHECK(steps.size() == plan->steps.size());  // each leads to its own group
   const int conv2 = static_cast<int>(op_named(*plan, "conv2").index());
-  const Table around = candidates_table(*plan, {std::nullopt, op_subject(-1, conv2)});
+  const Table around = candidates_table(*plan, {std::nullopt, op_subject(std::nullopt, conv2)});
   CHECK(around.rows.size() >= 2);
   CHECK(around.rows.size() < plan->compilation.fusion.candidates.size());
   for (const Row& row : around.rows) CHECK(std::get<std::string>(row.cells[2]).find("conv2") != std::string::npos);
@@ -75,7 +76,7 @@ TEST_CASE("the chosen groups are the lit path, and alternatives rejoin it where 
   const StrategyPath path = strategy_path(*plan);
   REQUIRE(path.steps.size() == plan->steps.size());
   std::int64_t cycles = 0;
-  for (std::size_t i = 0; i < path.steps.size(); ++i) {
+  for (const StepId i : path.steps.ids()) {
     REQUIRE(path.steps[i].chosen);
     const CandidateRecord& chosen = plan->compilation.fusion.candidates[*path.steps[i].chosen];
     CHECK(chosen.operators == plan->steps[i].step->group.operators);
@@ -86,7 +87,7 @@ TEST_CASE("the chosen groups are the lit path, and alternatives rejoin it where 
       // What it reads from outside is computed before this step.
       if (other.rejoins < 0) continue;
       std::size_t between = 0;
-      for (int s = static_cast<int>(i); s < other.rejoins; ++s) {
+      for (StepId s = i; s < StepId(at(other.rejoins)); ++s) {
         between += plan->step(s)->step->group.operators.size();
       }
       CHECK(between == candidate.operators.size());
@@ -99,22 +100,22 @@ TEST_CASE("the strategy graph shows the neighbours that are asked for", "[inspec
   const PlanPtr plan = sample_plan("lenet");
   const StrategyPath path = strategy_path(*plan);
   const int count = static_cast<int>(path.steps.size());
-  CHECK(shown_steps(path, step_subject(0), 1) == std::pair(0, 3));
-  CHECK(shown_steps(path, step_subject(3), 1) == std::pair(2, 5));
-  CHECK(shown_steps(path, step_subject(count - 1), 1) == std::pair(count - 3, count));
+  CHECK(shown_steps(path, step_subject(StepId(0)), 1) == std::pair(0, 3));
+  CHECK(shown_steps(path, step_subject(StepId(3)), 1) == std::pair(2, 5));
+  CHECK(shown_steps(path, step_subject(StepId(at(count - 1))), 1) == std::pair(count - 3, count));
   CHECK(shown_steps(path, {}, 500) == std::pair(0, count));
   CHECK(shown_steps({}, {}, 4) == std::pair(0, 0));
   Look look;
-  const Drawing near = strategy_drawing(*plan, path, step_subject(3), 1, look, {600, 400});
-  const Drawing all = strategy_drawing(*plan, path, step_subject(3), 500, look, {600, 400});
+  const Drawing near = strategy_drawing(*plan, path, step_subject(StepId(3)), 1, look, {600, 400});
+  const Drawing all = strategy_drawing(*plan, path, step_subject(StepId(3)), 500, look, {600, 400});
   const auto groups_of = [](const Drawing& drawing) {
-    std::set<int> steps;
+    std::set<std::optional<StepId>> steps;
     for (const Mark& mark : drawing.marks) {
       if (mark.subject && mark.subject->op < 0) steps.insert(mark.subject->step);
     }
     return steps;
   };
-  CHECK(groups_of(near) == std::set<int>{2, 3, 4});
+  CHECK(groups_of(near) == std::set<std::optional<StepId>>{StepId(2), StepId(3), StepId(4)});
   CHECK(groups_of(all).size() == path.steps.size());
   for (const Mark& mark : all.marks) {
     INFO(mark.text.toStdString());
@@ -177,10 +178,10 @@ TEST_CASE("going from operator to operator asks about both, going to a group abo
   CHECK(pair_to_ask(*plan, {}, network_subject()).empty());
   // Its group goes on behind it: the question is where the group ends.
   CHECK(pair_to_ask(*plan, {}, subject(conv1)) == pair_to_ask(*plan, {}, step_subject(subject(conv1).step)));
-  for (int i = 0; i < static_cast<int>(plan->steps.size()); ++i) {
+  for (const StepId i : plan->steps.ids()) {
     const std::vector<OpId> pair = pair_to_ask(*plan, {}, step_subject(i));
     REQUIRE(pair.size() == 2);
-    const auto step_of = [&](OpId op) { return plan->step_of_operator[op.index()]; };
+    const auto step_of = [&](OpId op) { return plan->step_of_operator[op]; };
     CHECK((step_of(pair[0]) == i) != (step_of(pair[1]) == i));
   }
 }
@@ -194,7 +195,7 @@ TEST_CASE("the fusion pane is used with mouse and keyboard", "[inspector]") {
   pane.show();
   document.show(sample_plan("lenet"));
   const LoadedPlan& plan = *document.plan();
-  selection.select(step_subject(2));
+  selection.select(step_subject(StepId(2)));
   pane.flush();
   CHECK(wait_until([&] { return !pane.busy() && !pane.answer().isEmpty(); }));
   CHECK(plan.graph().find_operator(pane.first().text().toStdString()));
@@ -213,14 +214,15 @@ TEST_CASE("the fusion pane is used with mouse and keyboard", "[inspector]") {
   CHECK(pane.answer().startsWith(QStringLiteral("conv1 + conv2: ")));
   // A click on a group of the strategy graph chooses it.
   pane.setTab(FusionPane::path_tab);
-  selection.select(step_subject(0));
+  selection.select(step_subject(StepId(0)));
   pane.flush();
   const auto& marks = pane.path().drawing().marks;
-  const auto group = std::find_if(marks.begin(), marks.end(),
-                                  [](const Mark& mark) { return mark.subject && *mark.subject == step_subject(1); });
+  const auto group = std::find_if(marks.begin(), marks.end(), [](const Mark& mark) {
+    return mark.subject && *mark.subject == step_subject(StepId(1));
+  });
   REQUIRE(group != marks.end());
   QTest::mouseClick(pane.path().viewport(), Qt::LeftButton, {}, group->rect.center().toPoint());
-  CHECK(selection.subject().step == 1);
+  CHECK(selection.subject().step == StepId(1));
   // Strategies, and cancelling them.
   pane.setTab(FusionPane::strategies_tab);
   pane.compare();

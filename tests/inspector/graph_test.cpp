@@ -191,8 +191,8 @@ TEST_CASE("arrow keys walk through a folded picture in its order", "[inspector]"
     sketch.input.nodes.push_back({150, 54});
     if (i > 0) sketch.input.edges.push_back({i - 1, i, i});
     GraphNode node;
-    node.step = i;
-    node.subject = step_subject(i);
+    node.step = StepId(at(i));
+    node.subject = step_subject(node.step);
     sketch.picture.nodes.push_back(node);
     sketch.node_of.push_back(i);
   }
@@ -207,16 +207,16 @@ TEST_CASE("arrow keys walk through a folded picture in its order", "[inspector]"
   nodes_only.labels.clear();
   view.setPicture(finish_picture(sketch, nodes_only, false), false);
   REQUIRE(view.picture()->nodes.back().column > 0);
-  Subject subject = step_subject(0);
+  Subject subject = step_subject(StepId(0));
   QObject::connect(&view, &GraphView::chosen, [&](const Subject& chosen) { view.setLit(subject = chosen, {}); });
   view.setLit(subject, {});
   for (int i = 1; i < nodes; ++i) {
     QTest::keyClick(&view, Qt::Key_Down);
-    CHECK(subject.step == i);
+    CHECK(subject.step == StepId(at(i)));
   }
   for (int i = nodes - 1; i-- > 0;) {
     QTest::keyClick(&view, Qt::Key_Up);
-    CHECK(subject.step == i);
+    CHECK(subject.step == StepId(at(i)));
   }
 }
 
@@ -268,14 +268,14 @@ TEST_CASE("the graphs of a plan show every operator, group and tensor between th
   CHECK(operators == graph.operators().size());
   CHECK(computation->nodes.size() == operators + graph.inputs().size() + graph.outputs().size());
   for (std::size_t i = 0; i < operators; ++i) {
-    const int node = computation->find(op_subject(-1, static_cast<int>(i)));
+    const int node = computation->find(op_subject(std::nullopt, static_cast<int>(i)));
     REQUIRE(node >= 0);
     CHECK(computation->nodes[at(node)].tip.contains(qt(graph.operators()[i].name)));
   }
 
   GraphWish wish = wish_for(GraphKind::fused);
   const PicturePtr open = picture_of(*plan, wish);
-  for (std::size_t s = 0; s < plan->steps.size(); ++s) wish.flipped.insert(static_cast<int>(s));
+  for (const StepId s : plan->steps.ids()) wish.flipped.insert(s);
   const PicturePtr closed = picture_of(*plan, wish);
   std::size_t boxes = 0;
   for (const GraphNode& node : open->nodes) {
@@ -337,19 +337,19 @@ TEST_CASE("nodes are chosen by mouse and keys, and follow what is chosen elsewhe
   ShownGraph shown("lenet");
   GraphView& view = shown.pane.view(GraphKind::fused);
   const auto& nodes = view.picture()->nodes;
-  const int first = view.picture()->find(step_subject(0));
+  const int first = view.picture()->find(step_subject(StepId(0)));
   REQUIRE(first >= 0);
   const QPointF heading = nodes[at(first)].rect.topLeft() + QPointF(nodes[at(first)].rect.width() / 2, 8);
   QTest::mouseClick(&view, Qt::LeftButton, {}, view.fromPicture(heading).toPoint());
-  CHECK(shown.selection.subject() == step_subject(0));
+  CHECK(shown.selection.subject() == step_subject(StepId(0)));
   shown.pane.flush();
   QTest::keyClick(&view, Qt::Key_Down);
-  CHECK(shown.selection.subject().step > 0);
+  CHECK(shown.selection.subject().step > StepId(0));
   CHECK(shown.selection.subject().op < 0);
 
   // At 100 % the far end is out of sight until it is chosen.
   view.setActualSize();
-  const int last = static_cast<int>(shown.document.plan()->steps.size()) - 1;
+  const StepId last(shown.document.plan()->steps.size() - 1);
   shown.selection.select(step_subject(last));
   shown.pane.flush();
   const GraphNode& end = view.picture()->nodes[at(view.picture()->find(step_subject(last)))];
@@ -368,11 +368,11 @@ TEST_CASE("nodes are chosen by mouse and keys, and follow what is chosen elsewhe
 TEST_CASE("a group opens and closes, and both graphs light what corresponds", "[inspector]") {
   ShownGraph shown("lenet");
   GraphView& fused = shown.pane.view(GraphKind::fused);
-  int group = -1;
-  for (std::size_t s = 0; s < shown.document.plan()->steps.size() && group < 0; ++s) {
-    if (shown.document.plan()->steps[s].step->group.operators.size() > 1) group = static_cast<int>(s);
+  std::optional<StepId> group;
+  for (const StepId s : shown.document.plan()->steps.ids()) {
+    if (!group && shown.document.plan()->steps[s].step->group.operators.size() > 1) group = s;
   }
-  REQUIRE(group >= 0);
+  REQUIRE(group);
   shown.selection.select(step_subject(group));
   const auto is_open = [&] { return fused.picture()->nodes[at(fused.picture()->find(step_subject(group)))].open; };
   shown.pane.flush();
@@ -384,8 +384,8 @@ TEST_CASE("a group opens and closes, and both graphs light what corresponds", "[
   GraphView& computation = shown.pane.view(GraphKind::computation);
   REQUIRE(wait_until([&] { return computation.picture() != nullptr && !shown.pane.busy(); }));
   CHECK_FALSE(is_open());
-  const int op = static_cast<int>(shown.document.plan()->steps[at(group)].step->group.operators.back().index());
-  const int node = computation.picture()->find(op_subject(-1, op));
+  const int op = static_cast<int>(shown.document.plan()->steps[*group].step->group.operators.back().index());
+  const int node = computation.picture()->find(op_subject(std::nullopt, op));
   QTest::mouseClick(&computation, Qt::LeftButton, {},
                     computation.fromPicture(computation.picture()->nodes[at(node)].rect.center()).toPoint());
   CHECK(shown.selection.subject() == op_subject(group, op));
@@ -430,8 +430,8 @@ PicturePtr large_picture(int nodes, double& seconds) {
   sketch.input = input;
   for (int i = 0; i < nodes; ++i) {
     GraphNode node;
-    node.subject = op_subject(i, i);
-    node.step = i;
+    node.step = StepId(at(i));
+    node.subject = op_subject(node.step, i);
     node.lines = {QStringLiteral("Conv"), QStringLiteral("layer%1_conv").arg(i), QStringLiteral("1 × 64 × 56 × 56")};
     sketch.picture.nodes.push_back(node);
     sketch.node_of.push_back(i);
@@ -463,7 +463,7 @@ TEST_CASE("frames of a graph of 10 000 operators", "[.][benchmark]") {
   GraphView view(look);
   view.resize(1280, 800);
   view.setPicture(picture, false);
-  view.setColours(std::vector<NodeColour>(10000, NodeColour{QColor(Qt::lightGray)}));
+  view.setColours(IdVector<StepId, NodeColour>(10000, NodeColour{QColor(Qt::lightGray)}));
   QImage screen(1280, 800, QImage::Format_RGB32);
   const auto measure = [&](const char* what, auto&& move) {
     std::vector<double> frames;
@@ -522,7 +522,7 @@ TEST_CASE("the whole of a long network is to be seen", "[inspector]") {
     sketch.input.nodes.push_back({150, 54});
     if (i > 0) sketch.input.edges.push_back({i - 1, i, i});
     GraphNode node;
-    node.step = i;
+    node.step = StepId(at(i));
     sketch.picture.nodes.push_back(node);
     sketch.node_of.push_back(i);
   }
@@ -541,7 +541,7 @@ TEST_CASE("the whole of a long network is to be seen", "[inspector]") {
     GraphView view(look);
     view.resize(500, 400);
     view.setPicture(finish_picture(sketch, *layout, false), false);
-    view.setColours(std::vector<NodeColour>(nodes, NodeColour{look.theme().category(0)}));
+    view.setColours(IdVector<StepId, NodeColour>(nodes, NodeColour{look.theme().category(0)}));
     view.fit();
     QImage screen(500, 400, QImage::Format_RGB32);
     view.render(&screen);

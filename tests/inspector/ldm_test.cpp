@@ -23,12 +23,12 @@ using namespace inspector;
 
 TEST_CASE("states of the matmul's buffers over its program", "[inspector]") {
   const PlanPtr plan = sample_plan("matmul");
-  const drawing::BufferTimeline timeline = drawing::buffer_timeline(plan->steps[0].plan->nest);
+  const drawing::BufferTimeline timeline = drawing::buffer_timeline(plan->steps[StepId(0)].plan->nest);
   // fill C; get A, get B, wait A, wait B, compute; put C, wait C
   CHECK(timeline.columns == std::vector<int>{3, 6, 7, 8, 9, 10, 11, 12});
   std::string text;
   for (const drawing::BufferSpan& span : timeline.spans) {
-    text += tensor_of_buffer(plan->steps[0].plan->nest, span.buffer) + " " + std::to_string(span.first) + "-" +
+    text += tensor_of_buffer(plan->steps[StepId(0)].plan->nest, span.buffer) + " " + std::to_string(span.first) + "-" +
             std::to_string(span.last) + " " + std::string(name_of(span.state)) + "\n";
   }
   CHECK(text ==
@@ -51,7 +51,7 @@ TEST_CASE("buffers that live at once do not overlap on the map", "[inspector]") 
   for (const char* name : {"matmul", "lenet"}) {
     const PlanPtr plan = sample_plan(name);
     Look look;
-    for (std::size_t i = 0; i < plan->steps.size(); ++i) {
+    for (const StepId i : plan->steps.ids()) {
       const StepFacts& step = plan->steps[i];
       if (step.plan == nullptr) continue;
       const drawing::BufferTimeline timeline = drawing::buffer_timeline(step.plan->nest);
@@ -62,7 +62,7 @@ TEST_CASE("buffers that live at once do not overlap on the map", "[inspector]") 
           const Buffer& second = buffers[b.buffer];
           if (a.buffer >= b.buffer || a.last < b.first || b.last < a.first) continue;
           if (first.shares_with || second.shares_with) continue;
-          INFO(name << " step " << i << ": " << first.name << " and " << second.name);
+          INFO(name << " step " << i.index() << ": " << first.name << " and " << second.name);
           CHECK((first.offset + first.bytes() <= second.offset || second.offset + second.bytes() <= first.offset));
         }
       }
@@ -75,9 +75,9 @@ TEST_CASE("no label of the maps covers another or leaves the picture", "[inspect
     const PlanPtr plan = sample_plan(name);
     Look look;
     std::vector<Drawing> drawings = {ldm_peaks(*plan, look, {600, 400}),
-                                     dram_map(*plan, step_subject(0), look, {600, 300})};
-    for (std::size_t i = 0; i < plan->steps.size(); ++i) {
-      if (plan->steps[i].plan != nullptr) drawings.push_back(ldm_map(*plan, static_cast<int>(i), look, {600, 400}));
+                                     dram_map(*plan, step_subject(StepId(0)), look, {600, 300})};
+    for (const StepId i : plan->steps.ids()) {
+      if (plan->steps[i].plan != nullptr) drawings.push_back(ldm_map(*plan, i, look, {600, 400}));
     }
     for (const Drawing& drawing : drawings) {
       std::vector<const Mark*> texts;
@@ -115,13 +115,13 @@ TEST_CASE("the map of main memory lights the storage into which chosen branches 
   const auto of_branches = std::find_if(plan->steps.begin(), plan->steps.end(),
                                         [](const StepFacts& step) { return is_horizontal(step.step->group); });
   REQUIRE(of_branches != plan->steps.end());
-  const int step = static_cast<int>(of_branches - plan->steps.begin());
+  const StepId step = plan->steps.id_of(*of_branches);
   const Look look;
   const QColor lit = look.theme().category(3);
   int written = 0;
   for (const Mark& mark : dram_map(*plan, step_subject(step), look, {900, 400}).marks) {
     if (mark.kind != Mark::Kind::rect || mark.tip.isEmpty() || mark.fill != lit) continue;
-    if (mark.tip.contains(format("from step {} to", step))) ++written;
+    if (mark.tip.contains(format("from step {} to", step.index()))) ++written;
   }
   CHECK(written == 1);  // one and two lie in one storage
 }
@@ -149,9 +149,9 @@ TEST_CASE("every buffer of the map is a visible rectangle below the peak line", 
   for (const char* name : {"matmul", "lenet"}) {
     const PlanPtr plan = sample_plan(name);
     Look look;
-    for (std::size_t i = 0; i < plan->steps.size(); ++i) {
+    for (const StepId i : plan->steps.ids()) {
       if (plan->steps[i].plan == nullptr) continue;
-      const Drawing map = ldm_map(*plan, static_cast<int>(i), look, {700, 500});
+      const Drawing map = ldm_map(*plan, i, look, {700, 500});
       double peak = -1;
       for (const Mark& mark : map.marks) {
         if (mark.kind == Mark::Kind::line && mark.pen == Qt::DotLine) peak = mark.points.front().y();
@@ -159,7 +159,7 @@ TEST_CASE("every buffer of the map is a visible rectangle below the peak line", 
       REQUIRE(peak > 0);
       for (const Mark& mark : map.marks) {
         if (mark.kind != Mark::Kind::rect || !mark.subject || !mark.subject->buffer) continue;
-        INFO(name << " " << i << ": " << mark.tip.toStdString());
+        INFO(name << " " << i.index() << ": " << mark.tip.toStdString());
         CHECK(mark.rect.height() >= 8);
         CHECK(mark.rect.top() >= peak - 0.01);
       }
@@ -172,22 +172,22 @@ TEST_CASE("a drawing is driven by mouse and arrow keys", "[inspector]") {
   Look look;
   DrawingView view(look);
   view.resize(700, 500);
-  view.setBuilder([&](QSizeF room) { return ldm_map(*plan, 0, look, room); });
+  view.setBuilder([&](QSizeF room) { return ldm_map(*plan, StepId(0), look, room); });
   view.show();
   const Mark* buffer = nullptr;
   for (const Mark& mark : view.drawing().marks) {
-    if (mark.kind == Mark::Kind::rect && mark.subject == buffer_subject(0, BufferId(1))) buffer = &mark;
+    if (mark.kind == Mark::Kind::rect && mark.subject == buffer_subject(StepId(0), BufferId(1))) buffer = &mark;
   }
   REQUIRE(buffer != nullptr);
   CHECK(buffer->tip.contains(QStringLiteral("B_ldm")));
   QSignalSpy chosen(&view, &DrawingView::chosen);
   QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, buffer->rect.center().toPoint());
   REQUIRE(chosen.count() == 1);
-  CHECK(chosen[0][0].value<Subject>() == buffer_subject(0, BufferId(1)));
-  view.setLit(buffer_subject(0, BufferId(1)), {});
+  CHECK(chosen[0][0].value<Subject>() == buffer_subject(StepId(0), BufferId(1)));
+  view.setLit(buffer_subject(StepId(0), BufferId(1)), {});
   QTest::keyClick(&view, Qt::Key_Up);
   REQUIRE(chosen.count() == 2);
-  CHECK_FALSE(chosen[1][0].value<Subject>() == buffer_subject(0, BufferId(1)));
+  CHECK_FALSE(chosen[1][0].value<Subject>() == buffer_subject(StepId(0), BufferId(1)));
 }
 
 /// "A 0,64 1x64" of every buffer: where it starts, and how large it is.
@@ -207,7 +207,7 @@ std::string regions_text(const StepFacts& step, const LoopPosition& position) {
 }
 
 TEST_CASE("regions of the papers' matmul move with the loops", "[inspector]") {
-  const StepFacts& step = sample_plan("matmul")->steps[0];
+  const StepFacts& step = sample_plan("matmul")->steps[StepId(0)];
   const std::vector<LoopRange> loops = loops_of(step);
   REQUIRE(loops.size() == 3);
   CHECK(loops[1].name == "yo");
@@ -223,7 +223,7 @@ TEST_CASE("regions of the papers' matmul move with the loops", "[inspector]") {
 TEST_CASE("the regions of all cores and trips cover an output once", "[inspector]") {
   for (const char* name : {"matmul", "lenet"}) {
     const PlanPtr plan = sample_plan(name);
-    for (std::size_t i = 0; i < plan->steps.size(); ++i) {
+    for (const StepId i : plan->steps.ids()) {
       const StepFacts& step = plan->steps[i];
       if (step.plan == nullptr) continue;
       INFO(name << ": " << step.step->group.name);
@@ -286,7 +286,7 @@ TEST_CASE("a slider for every loop moves the regions that are drawn", "[inspecto
   Document document;
   Selection selection(document);
   document.show(sample_plan("matmul"));
-  selection.select(step_subject(0));
+  selection.select(step_subject(StepId(0)));
   LdmPane pane({document, selection, look});
   pane.resize(900, 900);
   pane.show();
@@ -309,19 +309,19 @@ TEST_CASE("a slider for every loop moves the regions that are drawn", "[inspecto
   CHECK(texts().contains(QStringLiteral("↓ 128 to 191 of 1024, → 0 to 127 of 1024")));
   // Another group has sliders of its own.
   document.show(sample_plan("lenet"));
-  selection.select(step_subject(0));
+  selection.select(step_subject(StepId(0)));
   pane.flush();
   CHECK(pane.sliders().loop("ko") == nullptr);
   REQUIRE(pane.sliders().core() != nullptr);
-  CHECK(pane.sliders().core()->maximum() == sample_plan("lenet")->steps[0].plan->nest.cores_used() - 1);
+  CHECK(pane.sliders().core()->maximum() == sample_plan("lenet")->steps[StepId(0)].plan->nest.cores_used() - 1);
 }
 
 TEST_CASE("labels under the LDM map are not cut", "[inspector]") {
   const PlanPtr plan = sample_plan("lenet");
   const Look look;
   int upward = 0;
-  for (std::size_t i = 0; i < plan->steps.size(); ++i) {
-    for (const Mark& mark : ldm_map(*plan, static_cast<int>(i), look, {700, 400}).marks) {
+  for (const StepId i : plan->steps.ids()) {
+    for (const Mark& mark : ldm_map(*plan, i, look, {700, 400}).marks) {
       if (!mark.upward) continue;
       ++upward;
       INFO(mark.text.toStdString());
@@ -337,7 +337,7 @@ TEST_CASE("an exported LDM picture is as high as what is drawn", "[inspector]") 
     Document document;
     Selection selection(document);
     document.show(sample_plan(name));
-    selection.select(step_subject(0));
+    selection.select(step_subject(StepId(0)));
     LdmPane pane({document, selection, look});
     pane.flush();
     const QSizeF size = pane.exportSize({1280, 800});

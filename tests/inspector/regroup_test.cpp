@@ -63,7 +63,7 @@ TEST_CASE("every other grouping is offered with the cycles that it has", "[inspe
   const PlanPtr plan = GENERATE(true, false) ? sample_plan("lenet") : searched_lenet();
   const GroupChoicesPtr choices = choices_of(plan);
   int asked = 0;
-  for (std::size_t i = 0; i < plan->steps.size(); ++i) {
+  for (const StepId i : plan->steps.ids()) {
     const OpId op = plan->steps[i].step->group.operators.front();
     for (const Regrouping& way : ways_of(choices, {}, op)) {
       if (!way.refusals.empty()) continue;
@@ -78,8 +78,7 @@ TEST_CASE("every other grouping is offered with the cycles that it has", "[inspe
       CHECK(before == after);
       // The price of the list is what evaluating gives, and planning the network.
       const PlanEdit edit = with_groups(*plan, {}, way.after);
-      const Evaluation evaluation =
-          beside([&] { return evaluate(*plan, static_cast<int>(i), op, edit, choices.get()); });
+      const Evaluation evaluation = beside([&] { return evaluate(*plan, i, op, edit, choices.get()); });
       REQUIRE(evaluation.result);
       CHECK(numbers_of(evaluation.plans_before(*plan), plan->program().target).cycles == way.cycles_before);
       CHECK(numbers_of(evaluation.plans_after(), evaluation.target()).cycles == way.cycles_after);
@@ -107,7 +106,7 @@ TEST_CASE("taking a group apart and back leaves no edit", "[inspector]") {
   // A schedule was of the group as it was; others stay.
   CHECK_FALSE(edit.schedules.contains("ip1"));
   CHECK(edit.schedules.contains("conv2"));
-  const int step = step_named(*plan, "ip1");
+  const StepId step = step_named(*plan, "ip1");
   const OpId relu = op_named(*plan, "relu1");
   const Evaluation of_relu = beside([&] { return evaluate(*plan, step, relu, edit, choices.get()); });
   CHECK(of_relu.name == "relu1");
@@ -115,7 +114,7 @@ TEST_CASE("taking a group apart and back leaves no edit", "[inspector]") {
   CHECK(verdict(*plan, of_relu).find("groups ip1 | relu1 instead of ip1 + relu1") != std::string::npos);
   const Regrouping together = way_to(ways_of(choices, edit, ip1), plan->graph(), "ip1 + relu1");
   CHECK(together.cycles_before == apart.cycles_after);
-  CHECK(together.cycles_after == plan->steps[static_cast<std::size_t>(step)].step->step_plan()->cycles());
+  CHECK(together.cycles_after == plan->steps[step].step->step_plan()->cycles());
   edit = with_groups(*plan, edit, together.after);
   CHECK(edit.groups.empty());
 }

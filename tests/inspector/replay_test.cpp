@@ -52,7 +52,7 @@ std::string nest_text(const ReplayStep& step) {
 Replay replay_of(const std::vector<TraceRecord>& records) {
   LoadedPlan plan = *sample_plan("matmul");
   plan.compilation.trace.records = records;
-  return make_replay(plan, 0);
+  return make_replay(plan, StepId(0));
 }
 
 TEST_CASE("a damaged trace without sizes is replayed as far as it goes", "[inspector][replay][damaged]") {
@@ -89,7 +89,7 @@ TEST_CASE("sizes that a damaged trace has behind an order begin it anew", "[insp
 TEST_CASE("a transfer inside of more loops than there are is inside of those there are",
           "[inspector][replay][damaged]") {
   const PlanPtr plan = sample_plan("matmul");
-  const GroupModel model = build_group_model(plan->steps[0].plan->nest.stages, plan->program().target);
+  const GroupModel model = build_group_model(plan->steps[StepId(0)].plan->nest.stages, plan->program().target);
   NestState state;
   for (std::size_t i = 0; i < model.iterators.size(); ++i) {
     state.loops.push_back({static_cast<int>(i), model.iterators[i].name + "o", 4});
@@ -115,9 +115,9 @@ std::vector<TraceRecord> as_text(std::vector<TraceRecord> records) {
 }
 
 TEST_CASE("a plan of an earlier version is replayed as text, and says so", "[inspector][replay][damaged]") {
-  const Replay now = make_replay(*sample_plan("matmul"), 0);
+  const Replay now = make_replay(*sample_plan("matmul"), StepId(0));
   const Replay before = replay_of(as_text(sample_plan("matmul")->compilation.trace.records));
-  CHECK(keeps_steps(*sample_plan("matmul"), 0));
+  CHECK(keeps_steps(*sample_plan("matmul"), StepId(0)));
   const auto is_text = [](const ReplayStep& step) { return step.is_text; };
   CHECK(std::none_of(now.steps.begin(), now.steps.end(), is_text));
   const auto first = std::find_if(before.steps.begin(), before.steps.end(), is_text);
@@ -151,7 +151,7 @@ TEST_CASE("a plan of an earlier version is replayed as text, and says so", "[ins
 }
 
 TEST_CASE("the papers' matmul is replayed with its known numbers", "[inspector][replay]") {
-  const Replay replay = make_replay(*sample_plan("matmul"), 0);
+  const Replay replay = make_replay(*sample_plan("matmul"), StepId(0));
   CHECK(replay.capacity ==
         65536 - 3 * 8 - 4 * 4);  // behind buffers: three addresses, the words in which transfers reply
 
@@ -201,7 +201,7 @@ TEST_CASE("the papers' matmul is replayed with its known numbers", "[inspector][
 
 TEST_CASE("the end of the matmul's replay says of every tensor why it is moved there and so often",
           "[inspector][replay]") {
-  const Replay replay = make_replay(*sample_plan("matmul"), 0);
+  const Replay replay = make_replay(*sample_plan("matmul"), StepId(0));
   const auto results = steps_of(replay, "result");
   REQUIRE(results.size() == 4);
   CHECK(results[0]->message == "A is loaded inside ko: x 1 × yo 8 × ko 16 = 128 times.");
@@ -229,7 +229,7 @@ TEST_CASE("the end of the matmul's replay says of every tensor why it is moved t
 }
 
 TEST_CASE("the loop nest grows with the steps", "[inspector][replay]") {
-  const Replay replay = make_replay(*sample_plan("matmul"), 0);
+  const Replay replay = make_replay(*sample_plan("matmul"), StepId(0));
   CHECK(nest_text(*steps_of(replay, "alg4")[0]) ==
         "for x < 1\n"
         "  for y < 1024\n"
@@ -292,11 +292,11 @@ TEST_CASE("a replay ends at the plan: bytes of every buffer, the nest's statemen
           "[inspector][replay]") {
   for (const char* name : {"matmul", "lenet"}) {
     const PlanPtr plan = sample_plan(name);
-    for (std::size_t i = 0; i < plan->steps.size(); ++i) {
+    for (const StepId i : plan->steps.ids()) {
       if (plan->steps[i].plan == nullptr) continue;
       const Plan& planned = *plan->steps[i].plan;
       const LoopNest& nest = planned.nest;
-      const Replay replay = make_replay(*plan, static_cast<int>(i));
+      const Replay replay = make_replay(*plan, i);
       INFO(name << ": " << replay.subject);
       const ReplayStep& end = replay.steps.back();
       REQUIRE(end.buffers.size() == nest.buffers.size());
@@ -352,7 +352,7 @@ TEST_CASE("a replay ends at the plan: bytes of every buffer, the nest's statemen
 TEST_CASE("a put behind all loops is told to stand there", "[inspector][replay]") {
   const PlanPtr plan = sample_plan("lenet");
   std::size_t found = 0;
-  for (std::size_t i = 0; i < plan->steps.size(); ++i) {
+  for (const StepId i : plan->steps.ids()) {
     if (plan->steps[i].plan == nullptr) continue;
     visit_statements(plan->steps[i].plan->nest.body, [&](const Stmt& statement) {
       const auto* dma = std::get_if<Dma>(&statement.node);
@@ -369,8 +369,8 @@ TEST_CASE("a put behind all loops is told to stand there", "[inspector][replay]"
 TEST_CASE("every step of every fused operator lights a line of its algorithm", "[inspector][replay]") {
   const PlanPtr plan = sample_plan("lenet");
   std::size_t steps = 0;
-  for (std::size_t i = 0; i < plan->steps.size(); ++i) {
-    const Replay replay = make_replay(*plan, static_cast<int>(i));
+  for (const StepId i : plan->steps.ids()) {
+    const Replay replay = make_replay(*plan, i);
     for (const ReplayStep& step : replay.steps) {
       INFO(replay.subject << " " << step.algorithm << " " << step.mark << " " << step.message);
       const AlgorithmText* text = find_algorithm(step.algorithm);
@@ -399,10 +399,10 @@ TEST_CASE("steps that were not kept are made by planning again", "[inspector][re
     compilation.trace.records.clear();
     bare = std::const_pointer_cast<LoadedPlan>(make_loaded_plan(std::move(compilation), "", "", {}));
   }).join();
-  CHECK(keeps_steps(*kept, 0));
-  CHECK_FALSE(keeps_steps(*bare, 0));
-  const Replay again = beside([&] { return make_replay(*bare, 0); });
-  const Replay first = make_replay(*kept, 0);
+  CHECK(keeps_steps(*kept, StepId(0)));
+  CHECK_FALSE(keeps_steps(*bare, StepId(0)));
+  const Replay again = beside([&] { return make_replay(*bare, StepId(0)); });
+  const Replay first = make_replay(*kept, StepId(0));
   REQUIRE(again.steps.size() == first.steps.size());
   for (std::size_t i = 0; i < again.steps.size(); ++i) {
     CHECK(again.steps[i].message == first.steps[i].message);
@@ -416,7 +416,7 @@ TEST_CASE("steps that were not kept are made by planning again", "[inspector][re
   pane.resize(1000, 700);
   pane.show();
   document.show(bare);
-  selection.select(step_subject(0));
+  selection.select(step_subject(StepId(0)));
   pane.flush();
   CHECK(pane.busy());
   REQUIRE(wait_until([&] { return !pane.busy(); }));
@@ -431,7 +431,7 @@ TEST_CASE("the replay is driven by keyboard", "[inspector][replay]") {
   pane.resize(1000, 700);
   pane.show();
   document.show(sample_plan("matmul"));
-  selection.select(step_subject(0));
+  selection.select(step_subject(StepId(0)));
   pane.flush();
   const std::size_t count = pane.replay().steps.size();
   REQUIRE(count > 20);
@@ -475,7 +475,7 @@ TEST_CASE("a replay is a page for a lecture and a sequence of pictures", "[inspe
   const QString page = folder.filePath(QStringLiteral("replay.html"));
   CHECK(export_pane(pane, page).contains(QStringLiteral("--op")));
   document.show(sample_plan("matmul"));
-  selection.select(step_subject(0));
+  selection.select(step_subject(StepId(0)));
   REQUIRE(export_pane(pane, page).isEmpty());
   QFile file(page);
   REQUIRE(file.open(QIODevice::ReadOnly));
@@ -500,7 +500,7 @@ TEST_CASE("pictures of steps replace no file of anybody's", "[inspector][replay]
   Selection selection(document);
   ReplayPane pane({document, selection, look});
   document.show(sample_plan("matmul"));
-  selection.select(step_subject(0));
+  selection.select(step_subject(StepId(0)));
   const QDir inside(folder.path());
   for (const bool link : {false, true}) {
     const QString taken = folder.filePath(QStringLiteral("step-03.png"));

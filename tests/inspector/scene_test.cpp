@@ -39,7 +39,7 @@ void check_same(const Scene& scene, const Drawing& shown, const Look& look) {
     CHECK((mark.pattern != Qt::SolidPattern) == (shape.pattern != drawing::Pattern::none));
     CHECK(mark.subject.has_value() == shape.subject.has_value());
     if (mark.subject && shape.subject) {
-      CHECK(mark.subject->step == inspector::step_number(shape.subject->step));
+      CHECK(mark.subject->step == shape.subject->step);
       CHECK(mark.subject->op == shape.subject->op);
       CHECK(mark.subject->buffer == shape.subject->buffer);
       CHECK(mark.subject->statement == shape.subject->statement);
@@ -63,12 +63,14 @@ TEST_CASE("the window has the shapes of the report's pictures", "[inspector]") {
     const QSizeF room(700, 400);
     const drawing::Sheet sheet = sheet_of(look, room);
     check_same(drawing::roofline(program, drawing::roofline_points(program), sheet), roofline(*plan, look, room), look);
-    check_same(drawing::cost_bars(program, StepId(0), std::nullopt, sheet), cost_terms(*plan, 0, look, room), look);
+    check_same(drawing::cost_bars(program, StepId(0), std::nullopt, sheet), cost_terms(*plan, StepId(0), look, room),
+               look);
     check_same(drawing::cost_bars(program, plan->compilation.network, nullptr, sheet),
-               cost_terms(*plan, -1, look, room), look);
-    check_same(drawing::ldm_map(program, StepId(0), sheet), ldm_map(*plan, 0, look, room), look);
+               cost_terms(*plan, std::nullopt, look, room), look);
+    check_same(drawing::ldm_map(program, StepId(0), sheet), ldm_map(*plan, StepId(0), look, room), look);
     check_same(drawing::ldm_peaks(program, sheet), ldm_peaks(*plan, look, room), look);
-    check_same(drawing::memory_chart(program, StepId(1), sheet), dram_map(*plan, step_subject(1), look, room), look);
+    check_same(drawing::memory_chart(program, StepId(1), sheet), dram_map(*plan, step_subject(StepId(1)), look, room),
+               look);
   }
 }
 

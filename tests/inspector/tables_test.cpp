@@ -33,7 +33,7 @@ TEST_CASE("every table keeps the contract of Qt's models", "[inspector]") {
     model.setTable(shared(table), 1e9);
     filter.sort(1, Qt::DescendingOrder);
     filter.setPattern(QRegularExpression(QStringLiteral("conv")));
-    filter.setStep(0);
+    filter.setStep(StepId(0));
     filter.setStep(std::nullopt);
     filter.setPattern(QRegularExpression());
     CHECK(filter.rowCount() == static_cast<int>(table.rows.size()));
@@ -90,7 +90,7 @@ TEST_CASE("the window shows the columns and cells of the driver's tables, for pe
   const std::size_t box = columns_by_key(buffers.columns, {"extents"}).front();
   CHECK(std::get<std::string>(buffers.rows[0].cells[box]) == "1x64");
   CHECK(model.text(model.table()->rows[0], box) == QStringLiteral("1 × 64"));
-  CHECK(model.table()->rows[1].subject == buffer_subject(0, BufferId(1)));
+  CHECK(model.table()->rows[1].subject == buffer_subject(StepId(0), BufferId(1)));
 
   Table transfers = dma_table(*plan);
   const std::size_t inside = columns_by_key(transfers.columns, {"inside loop"}).front();
@@ -139,12 +139,12 @@ TEST_CASE("rows lead to places and places to rows", "[inspector]") {
   TableView view(look);
   view.setTable(shared(dma_table(*sample_plan("matmul"))), 1e9);
   QSignalSpy chosen(&view, &TableView::chosen);
-  view.setChosen(statement_subject(0, 7));
+  view.setChosen(statement_subject(StepId(0), 7));
   CHECK(chosen.count() == 0);  // following is not choosing
   CHECK(view.view().currentIndex().row() == 1);
   view.view().selectRow(2);
   REQUIRE(chosen.count() == 1);
-  CHECK(chosen[0][0].value<Subject>() == statement_subject(0, 11));
+  CHECK(chosen[0][0].value<Subject>() == statement_subject(StepId(0), 11));
 }
 
 TEST_CASE("a row that was left by going up can be chosen again", "[inspector]") {
@@ -160,7 +160,7 @@ TEST_CASE("a row that was left by going up can be chosen again", "[inspector]") 
   };
   click();
   REQUIRE(chosen.count() == 1);
-  view.setChosen(step_subject(2));
+  view.setChosen(step_subject(StepId(2)));
   click();
   CHECK(chosen.count() == 1);  // it is chosen already
   view.setChosen(network_subject());
@@ -168,7 +168,7 @@ TEST_CASE("a row that was left by going up can be chosen again", "[inspector]") 
   SECTION("by mouse") { click(); }
   SECTION("by keyboard") { QTest::keyClick(&view.view(), Qt::Key_Return); }
   REQUIRE(chosen.count() == 2);
-  CHECK(chosen[1][0].value<Subject>() == step_subject(2));
+  CHECK(chosen[1][0].value<Subject>() == step_subject(StepId(2)));
   CHECK(view.view().selectionModel()->selectedRows().size() == 1);
 }
 

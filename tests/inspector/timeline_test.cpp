@@ -28,7 +28,7 @@ using namespace inspector;
 using drawing::Ink;
 using drawing::Shape;
 
-SimulatedGroup simulated_group(const PlanPtr& plan, int step) {
+SimulatedGroup simulated_group(const PlanPtr& plan, StepId step) {
   return beside([&] { return simulate_group(*plan, step, {}); });
 }
 
@@ -57,7 +57,7 @@ double cycles_drawn(const drawing::TimelineChart& chart, const drawing::Timeline
 
 TEST_CASE("a row of the timeline has the colours of what was simulated, in proportion", "[inspector]") {
   const PlanPtr plan = sample_plan("matmul");
-  const SimulatedGroup group = simulated_group(plan, 0);
+  const SimulatedGroup group = simulated_group(plan, StepId(0));
   REQUIRE(group.tracks);
   CHECK_FALSE(group.tracks->timeline.repeats.empty());
   Look look;
@@ -92,7 +92,7 @@ TEST_CASE("a row of the timeline has the colours of what was simulated, in propo
 
 TEST_CASE("zoomed in, boxes of the timeline say what they are", "[inspector]") {
   const PlanPtr plan = sample_plan("matmul");
-  const SimulatedGroup group = simulated_group(plan, 0);
+  const SimulatedGroup group = simulated_group(plan, StepId(0));
   Look look;
   drawing::TimelineView view;
   view.from = group.tracks->simulation.cycles / 2;
@@ -119,10 +119,10 @@ TEST_CASE("all launches of a network stand one behind another", "[inspector]") {
   REQUIRE(steps.size() == plan->steps.size());
   const std::vector<std::int64_t> starts = drawing::step_starts(steps);
   std::int64_t sum = 0;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    CHECK(steps[StepId(i)].has_value() == (plan->steps[i].plan != nullptr));
-    CHECK(starts[i] == sum);
-    sum += steps[StepId(i)] ? steps[StepId(i)]->cycles : 0;
+  for (const StepId i : steps.ids()) {
+    CHECK(steps[i].has_value() == (plan->steps[i].plan != nullptr));
+    CHECK(starts[i.index()] == sum);
+    sum += steps[i] ? steps[i]->cycles : 0;
   }
   Look look;
   const drawing::TimelineChart chart =
@@ -201,7 +201,7 @@ TEST_CASE("timeline and loops follow each other", "[inspector]") {
   QTest::mouseClick(pane.view().viewport(), Qt::LeftButton, {}, mark->rect.center().toPoint());
   CHECK(window.selection().subject().statement == 10);
   const QImage chosen = pane.view().grab().toImage();
-  window.selection().select(statement_subject(0, 7));
+  window.selection().select(statement_subject(StepId(0), 7));
   QCoreApplication::processEvents();
   pane.flush();
   CHECK(pane.view().grab().toImage() != chosen);  // what is chosen elsewhere is outlined here
@@ -223,7 +223,7 @@ TEST_CASE("the timeline's cursor moves the LDM and its regions through time", "[
     return all;
   };
   const auto number_of = [&](const char* buffer) {
-    const LoopNest& nest = window.document().plan()->steps[0].plan->nest;
+    const LoopNest& nest = window.document().plan()->steps[StepId(0)].plan->nest;
     for (std::size_t s = 0; s < tracks.slots.size(); ++s) {
       if (nest.buffers[tracks.slots[s].buffer].name == buffer) return s;
     }

@@ -40,15 +40,15 @@ Schedule buffers(std::map<std::string, std::int64_t> sizes) {
   return schedule;
 }
 
-Evaluation evaluated(const LoadedPlan& plan, int step, const PlanEdit& edit) {
+Evaluation evaluated(const LoadedPlan& plan, StepId step, const PlanEdit& edit) {
   return beside([&] { return evaluate(plan, step, edit); });
 }
 
 TEST_CASE("without an edit the answer is the plan itself", "[inspector]") {
   const PlanPtr plan = sample_plan("lenet");
-  for (std::size_t i = 0; i < plan->steps.size(); ++i) {
+  for (const StepId i : plan->steps.ids()) {
     if (plan->steps[i].plan == nullptr) continue;
-    const Evaluation evaluation = evaluated(*plan, static_cast<int>(i), {});
+    const Evaluation evaluation = evaluated(*plan, i, {});
     REQUIRE(evaluation.result);
     CHECK(evaluation.start == Schedule{});
     CHECK(to_text(evaluation.plan().nest) == to_text(plan->steps[i].plan->nest));
@@ -61,14 +61,14 @@ TEST_CASE("without an edit the answer is the plan itself", "[inspector]") {
 
 TEST_CASE("a smaller buffer of the papers' matmul costs more transfers", "[inspector]") {
   const PlanPtr plan = sample_plan("matmul");
-  const Evaluation evaluation = evaluated(*plan, 0, edit_of(buffers({{"y", 64}, {"k", 64}})));
+  const Evaluation evaluation = evaluated(*plan, StepId(0), edit_of(buffers({{"y", 64}, {"k", 64}})));
   REQUIRE(evaluation.result);
   const GroupNumbers numbers = numbers_of(evaluation.plan(), evaluation.target());
   // A and B once for each of 16 x 16 tiles, C once for each of 16.
   CHECK(numbers.transfers == 2 * 256 + 16);
   CHECK(numbers.ldm_bytes == 64 * 4 + 64 * 64 * 4 + 64 * 4);
   const std::string words =
-      verdict(*plan->steps[0].plan, plan->program().target, evaluation.plan(), evaluation.target());
+      verdict(*plan->steps[StepId(0)].plan, plan->program().target, evaluation.plan(), evaluation.target());
   CHECK(words.find("slower") != std::string::npos);
   CHECK(words.find("buffers 64 of y instead of 128") != std::string::npos);
 }
@@ -76,7 +76,7 @@ TEST_CASE("a smaller buffer of the papers' matmul costs more transfers", "[inspe
 TEST_CASE("what cannot be is refused with rule and reason", "[inspector]") {
   const PlanPtr plan = sample_plan("matmul");
   const auto refusal = [&](const PlanEdit& edit) {
-    const Evaluation evaluation = evaluated(*plan, 0, edit);
+    const Evaluation evaluation = evaluated(*plan, StepId(0), edit);
     UNSCOPED_INFO(evaluation.refusal.rule << ": " << evaluation.refusal.reason);
     CHECK_FALSE(evaluation.result);
     CHECK_FALSE(evaluation.refusal.allowed);
@@ -100,7 +100,7 @@ TEST_CASE("what cannot be is refused with rule and reason", "[inspector]") {
 }
 
 TEST_CASE("controls name what can be set and where a transfer can stand", "[inspector]") {
-  const GroupControls controls = evaluated(*sample_plan("matmul"), 0, {}).controls;
+  const GroupControls controls = evaluated(*sample_plan("matmul"), StepId(0), {}).controls;
   REQUIRE(controls.iterators.size() == 3);
   CHECK(controls.iterators[1].name == "y");
   CHECK(controls.iterators[1].range == 1024);
@@ -119,7 +119,7 @@ TEST_CASE("controls name what can be set and where a transfer can stand", "[insp
 }
 
 TEST_CASE("dragging rows sets order and places", "[inspector]") {
-  const GroupControls controls = evaluated(*sample_plan("matmul"), 0, {}).controls;  // x yo ko A B C
+  const GroupControls controls = evaluated(*sample_plan("matmul"), StepId(0), {}).controls;  // x yo ko A B C
   CHECK(with_row_moved({}, controls, 1, 0).order == std::vector<std::string>{"yo", "x", "ko"});
   CHECK(with_row_moved({}, controls, 0, 2).order == std::vector<std::string>{"yo", "x", "ko"});
   CHECK(with_row_moved({}, controls, 0, 1) == Schedule{});
@@ -136,7 +136,7 @@ TEST_CASE("dragging rows sets order and places", "[inspector]") {
 }
 
 TEST_CASE("a fixed order follows the names that loops get from their sizes", "[inspector]") {
-  const GroupControls controls = evaluated(*sample_plan("matmul"), 0, {}).controls;
+  const GroupControls controls = evaluated(*sample_plan("matmul"), StepId(0), {}).controls;
   Schedule fixed;
   fixed.order = {"x", "yo", "ko"};
   fixed.dma["A"] = "yo";
@@ -147,7 +147,7 @@ TEST_CASE("a fixed order follows the names that loops get from their sizes", "[i
   CHECK(*whole.order == std::vector<std::string>{"x", "ko"});
   CHECK(whole.dma.empty());
   fixed.dma.clear();
-  CHECK(evaluated(*sample_plan("matmul"), 0, edit_of(with_buffer(fixed, controls, "y", 1))).result);
+  CHECK(evaluated(*sample_plan("matmul"), StepId(0), edit_of(with_buffer(fixed, controls, "y", 1))).result);
 }
 
 TEST_CASE("the command line gives what the pane shows for the edits written as TOML", "[inspector]") {
@@ -162,7 +162,7 @@ TEST_CASE("the command line gives what the pane shows for the edits written as T
     edit.target["dma.bandwidth"] = scaled_bandwidth(plan->program().target, 0.5);
   }
   SECTION("a size that only the opened plan's own target has room for") { edit = edit_of(buffers({{"y", 256}})); }
-  const Evaluation evaluation = evaluated(*plan, 0, edit);
+  const Evaluation evaluation = evaluated(*plan, StepId(0), edit);
   REQUIRE(evaluation.result);
   const GroupNumbers numbers = numbers_of(evaluation.plan(), evaluation.target());
   check_saved(plan, edit);
@@ -268,7 +268,7 @@ struct Opened {
   Document document;
   Selection selection{document};
   WhatIfPane pane{PaneContext{document, selection, look}};
-  explicit Opened(const char* sample, int step = 0) {
+  explicit Opened(const char* sample, StepId step = StepId(0)) {
     document.show(sample_plan(sample));
     selection.select(step_subject(step));
     pane.resize(1000, 700);
@@ -292,7 +292,7 @@ TEST_CASE("undo gives back the same plan byte for byte", "[inspector]") {
   Opened opened("matmul");
   WhatIfSession& session = opened.pane.session();
   const std::string before = opened.nest();
-  CHECK(before == to_text(sample_plan("matmul")->steps[0].plan->nest));
+  CHECK(before == to_text(sample_plan("matmul")->steps[StepId(0)].plan->nest));
   QSpinBox* box = opened.pane.controls().bufferBox("y");
   REQUIRE(box != nullptr);
   CHECK(box->value() == 128);
@@ -377,7 +377,7 @@ TEST_CASE("a slider that is held is one step of undo", "[inspector]") {
 }
 
 TEST_CASE("the network is planned with the edits and compared with what was opened", "[inspector]") {
-  Opened opened("lenet", 0);
+  Opened opened("lenet");
   WhatIfSession& session = opened.pane.session();
   const PlanPtr base = opened.document.plan();
   session.setTarget("dma.startup_cycles", "50000.0", QStringLiteral("start-up"));
@@ -447,11 +447,11 @@ TEST_CASE("the wheel changes a number only where the number has the keyboard", "
 TEST_CASE("what-if's numbers and names are never cut", "[inspector]") {
   Look look;
   const PlanPtr plan = sample_plan("lenet");
-  Evaluation evaluation = evaluated(*plan, 0, {});
+  Evaluation evaluation = evaluated(*plan, StepId(0), {});
   ResultInput input;
   input.base = plan.get();
-  input.step = 0;
-  evaluation.name = "a_group_with_a_name_that_is_longer_than_any_line_" + plan->steps[0].step->group.name;
+  input.step = StepId(0);
+  evaluation.name = "a_group_with_a_name_that_is_longer_than_any_line_" + plan->steps[StepId(0)].step->group.name;
   input.legal = input.latest = &evaluation;
   for (const double width : {240.0, 330.0, 500.0, 900.0}) {
     const Drawing drawing = result_drawing(input, look, {width, 0});

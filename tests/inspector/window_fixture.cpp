@@ -25,12 +25,12 @@ inspector::PlanPtr sample_plan(const std::string& name) {
   return plan;
 }
 
-int step_named(const inspector::LoadedPlan& plan, std::string_view name) {
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    if (plan.steps[i].step->group.name == name) return static_cast<int>(i);
+StepId step_named(const inspector::LoadedPlan& plan, std::string_view name) {
+  for (const StepId i : plan.steps.ids()) {
+    if (plan.steps[i].step->group.name == name) return i;
   }
   FAIL("no step " << name);
-  return -1;
+  return {};
 }
 
 bool wait_until(const std::function<bool()>& holds, double seconds) {

@@ -20,7 +20,7 @@ QString sample_folder(const std::string& name);
 inspector::PlanPtr sample_plan(const std::string& name);
 
 /// Place of the fused operator of that name among the steps; fails the test where there is none.
-int step_named(const inspector::LoadedPlan& plan, std::string_view name);
+StepId step_named(const inspector::LoadedPlan& plan, std::string_view name);
 
 /// Lets events happen until something holds; false after `seconds`.
 bool wait_until(const std::function<bool()>& holds, double seconds = 20);

@@ -34,11 +34,10 @@ TEST_CASE("the window starts with its start page and shows the costliest group o
   open_sample(window, "lenet");
   CHECK_FALSE(window.showsStartPage());
   const LoadedPlan& plan = *window.document().plan();
-  const int step = window.selection().subject().step;
-  REQUIRE(step >= 0);
-  for (const StepFacts& other : plan.steps) CHECK(other.cycles <= plan.steps[static_cast<std::size_t>(step)].cycles);
-  CHECK(window.breadcrumb().text() ==
-        QStringLiteral("lenet › ") + qt(plan.steps[static_cast<std::size_t>(step)].step->group.name));
+  const auto step = window.selection().subject().step;
+  REQUIRE(step);
+  for (const StepFacts& other : plan.steps) CHECK(other.cycles <= plan.steps[*step].cycles);
+  CHECK(window.breadcrumb().text() == QStringLiteral("lenet › ") + qt(plan.steps[*step].step->group.name));
 }
 
 TEST_CASE("what is chosen in one pane is followed by all", "[inspector]") {
@@ -86,7 +85,7 @@ TEST_CASE("the way through a network is walked back and forth, and the breadcrum
   tables.table(0).view().selectRow(1);
   flush_all();
   const Subject group = selection.subject();
-  CHECK(group == step_subject(1));
+  CHECK(group == step_subject(StepId(1)));
   const auto shown_candidate = [&] {
     const QModelIndex row = fusion.candidates().filter().mapToSource(fusion.candidates().view().currentIndex());
     REQUIRE(row.isValid());
@@ -96,7 +95,7 @@ TEST_CASE("the way through a network is walked back and forth, and the breadcrum
   // An operator that was outbid, in the table of candidates: everybody goes to it.
   const auto& rows = fusion.candidates().model().table()->rows;
   const auto outbid = std::find_if(rows.begin(), rows.end(),
-                                   [](const Row& row) { return row.subject.op >= 0 && row.subject.step != 1; });
+                                   [](const Row& row) { return row.subject.op >= 0 && row.subject.step != StepId(1); });
   REQUIRE(outbid != rows.end());
   const Subject op = outbid->subject;
   const QModelIndex source = fusion.candidates().model().index(static_cast<int>(outbid - rows.begin()), 0);
@@ -104,7 +103,7 @@ TEST_CASE("the way through a network is walked back and forth, and the breadcrum
   flush_all();
   CHECK(selection.subject() == op);
   CHECK(shown_candidate() == op);  // the row that was chosen stays
-  CHECK(tables.table(0).view().currentIndex().row() == op.step);
+  CHECK(tables.table(0).view().currentIndex().row() == static_cast<int>(op.step.value().index()));
   QTest::keyClick(&window, Qt::Key_Left, Qt::AltModifier);
   flush_all();
   CHECK(selection.subject() == group);
@@ -249,11 +248,11 @@ TEST_CASE("in the arrangement for memory the whole LDM map is seen at 1280 x 800
     open_sample(window, name);
     window.setLayoutNamed(QStringLiteral("memory"));
     auto& ldm = pane_of<LdmPane>(window, "ldm");
-    for (int step = 0; step < static_cast<int>(window.document().plan()->steps.size()); ++step) {
+    for (const StepId step : window.document().plan()->steps.ids()) {
       window.selection().select(step_subject(step));
       for (int round = 0; round < 8; ++round) QCoreApplication::processEvents();
       ldm.flush();
-      INFO(name << " step " << step);
+      INFO(name << " step " << step.index());
       CHECK(ldm.scratchpad().drawing().marks.size() > 10);
       CHECK(ldm.scratchpad().verticalScrollBar()->maximum() == 0);
       CHECK(ldm.lower().height() > 80);
@@ -351,13 +350,13 @@ TEST_CASE("an operator in a group of its own name is told from it", "[inspector]
   MainWindow window;
   open_sample(window, "lenet");
   const LoadedPlan& plan = *window.document().plan();
-  int found = -1;
-  for (std::size_t i = 0; i < plan.step_of_operator.size() && found < 0; ++i) {
-    const StepFacts* step = plan.step(plan.step_of_operator[i]);
-    if (step != nullptr && step->step->group.name == plan.graph().operators()[i].name) found = static_cast<int>(i);
+  std::optional<OpId> found;
+  for (const OpId i : plan.step_of_operator.ids()) {
+    const StepFacts& step = plan.steps[plan.step_of_operator[i]];
+    if (!found && step.step->group.name == plan.graph().op(i).name) found = i;
   }
-  REQUIRE(found >= 0);
-  window.selection().select(op_subject(plan.step_of_operator[static_cast<std::size_t>(found)], found));
+  REQUIRE(found);
+  window.selection().select(op_subject(plan.step_of_operator[*found], static_cast<int>(found->index())));
   const QStringList crumbs = window.breadcrumb().text().split(QStringLiteral(" › "));
   REQUIRE(crumbs.size() == 3);
   CHECK(crumbs[2] != crumbs[1]);

@@ -37,7 +37,7 @@ TEST_CASE("every entry to session, layout and file work refuses the window's thr
   const PlanPtr plan = sample_plan("lenet");
   Diagnostics diagnostics;
   CHECK_THROWS_AS(load("x.onnx", "", {}, {}), InternalError);
-  CHECK_THROWS_AS(evaluate(*plan, 0, {}), InternalError);
+  CHECK_THROWS_AS(evaluate(*plan, StepId(0), {}), InternalError);
   CHECK_THROWS_AS(plan_network(plan, {}, diagnostics, {}, {}), InternalError);
   CHECK_THROWS_AS(price_groups(plan, {}), InternalError);
   CHECK_THROWS_AS(complete_edit(plan, {}), InternalError);
@@ -103,7 +103,7 @@ TEST_CASE("a window in use does its work beside its thread", "[inspector]") {
   REQUIRE(wait_until([&] { return window->document().plan() != nullptr && !window->document().busy(); }));
   for (const PaneRow& row : pane_table()) {
     window->raisePane(row.name);
-    window->selection().select(step_subject(2));
+    window->selection().select(step_subject(StepId(2)));
     for (int i = 0; i < 3; ++i) QCoreApplication::processEvents();
     const QString path = folder.filePath(QString::fromUtf8(row.name.data(), static_cast<qsizetype>(row.name.size())));
     window->exportPane(*window->pane(row.name), path + QStringLiteral(".png"));
@@ -122,7 +122,7 @@ TEST_CASE("a window in use does its work beside its thread", "[inspector]") {
 
   auto& what_if = dynamic_cast<WhatIfPane&>(*window->pane("whatif"));
   window->raisePane("whatif");
-  window->selection().select(step_subject(5));
+  window->selection().select(step_subject(StepId(5)));
   REQUIRE(wait_until([&] { return what_if.session().legal() != nullptr && !what_if.session().pricing(); }));
   what_if.session().setTarget("dma.startup_cycles", "900.0", QStringLiteral("start-up"));
   REQUIRE(wait_until([&] { return !what_if.session().pending(); }));

@@ -28,7 +28,7 @@ TEST_CASE("a change is the number now minus the one before", "[inspector]") {
   const PlanPtr plan = sample_plan("lenet");
   const ComparisonPtr same = beside([&] { return compare_plans(plan, plan); });
   QString chart;
-  for (const Mark& mark : cost_terms(*plan, 0, Look(), {900, 400}, same.get()).marks) chart += mark.text;
+  for (const Mark& mark : cost_terms(*plan, StepId(0), Look(), {900, 400}, same.get()).marks) chart += mark.text;
   CHECK(chart.contains(QStringLiteral("Δ is now minus before.")));
   CHECK(says(words_of(changes_table(same->diff)), "Δ cycles: now minus before: below zero is faster"));
   CHECK(says(words_of(compared_groups(*same)), "Δ cycles: now minus the baseline's"));
@@ -69,7 +69,7 @@ TEST_CASE("the button that drops all edits says so, and so does undo", "[inspect
   Selection selection(document);
   WhatIfPane pane(PaneContext{document, selection, look});
   document.show(sample_plan("matmul"));
-  selection.select(step_subject(0));
+  selection.select(step_subject(StepId(0)));
   pane.flush();
   REQUIRE(wait_until([&] { return pane.session().latest() != nullptr && !pane.session().pending(); }));
   pane.session().setTarget("cores.count", "2", QStringLiteral("cores"));
