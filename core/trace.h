@@ -51,8 +51,8 @@ struct TraceRecord {
 
 /// What every record has, as text.
 struct TraceHeading {
-  std::string
-      algorithm;  ///< "fusion", "intrinsic", "layout", "placement", "branches", "exact", "parallel", "search", "alg1" …
+  /// "fusion", "intrinsic", "layout", "placement", "branches", "exact", "parallel", "search", "alg1" …
+  std::string algorithm;
   std::string rule;  ///< line of the published algorithm or name of the rule
   TraceOutcome outcome = TraceOutcome::step;
 };

@@ -23,8 +23,8 @@ std::int64_t milliseconds_now() {
 }
 
 /// Mistakes on the command line, which are mistakes whatever the files hold. A missing file is none.
-constexpr std::string_view usage_codes[] = {"wrong-option", "unknown-fusion", "unknown-planner", "unknown-layout", "unknown-target",
-                                            "unknown-setting"};
+constexpr std::string_view usage_codes[] = {"wrong-option",   "unknown-fusion", "unknown-planner",
+                                            "unknown-layout", "unknown-target", "unknown-setting"};
 
 /// A --set that no target could have; whether a value goes with the others is for the target to say.
 bool is_wrong_setting(const Diagnostic& diagnostic) {

@@ -57,7 +57,6 @@ class RegisterBlock {
   explicit RegisterBlock(ComputeWriter& w) : w_(w), lane_(static_cast<std::size_t>(w.compute_.lane_axis)) {
     if (w.compute_.block_axis >= 0 && w.axes_[static_cast<std::size_t>(w.compute_.block_axis)].constant != 1) {
       block_ = static_cast<std::size_t>(w.compute_.block_axis);
-      block_rows_ = register_block_rows(w.axes_[lane_].max_extent, lanes);
     }
     const auto& product = std::get<ScalarNode::Binary>(w.stage_.body->value);
     operands_ = {operand(product.a, 'a'), operand(product.b, 'b')};
@@ -91,31 +90,43 @@ class RegisterBlock {
       return;
     }
     const LocalAxis& block = w_.axes_[*block_];
-    const IndexExpr variable(block.variable);
-    if (!block.constant) {
-      w_.k_.out.line(fmt::format("int {} = 0;", block.name));
-      if (block.max_extent >= block_rows_) {
-        w_.k_.out.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1}) {{", block.name, block_rows_, block.end),
-                       w_.stmt_.id);
-        write_lanes(block_rows_, variable);
-        w_.k_.out.close();
-      }
-      w_.k_.out.open(fmt::format("for (; {0} < {1}; {0}++) {{", block.name, block.end), w_.stmt_.id);
-      write_lanes(1, variable);
-      w_.k_.out.close();
+    if (block.constant) {
+      write_constant_rows(*block.constant);
       return;
     }
-    block_rows_ = rows_of_block(*block.constant, w_.axes_[lane_].max_extent, lanes);
-    const std::int64_t whole = *block.constant / block_rows_ * block_rows_;
+    w_.k_.out.open(fmt::format("if ({} == {}) {{", block.end, block.max_extent));
+    write_constant_rows(block.max_extent);
+    w_.k_.out.else_branch("} else {");
+    write_any_rows();
+    w_.k_.out.close();
+  }
+
+  void write_constant_rows(std::int64_t count) {
+    const LocalAxis& block = w_.axes_[*block_];
+    block_rows_ = rows_of_block(count, w_.axes_[lane_].max_extent, lanes);
+    const std::int64_t whole = count / block_rows_ * block_rows_;
     if (whole == block_rows_) {
       write_lanes(block_rows_, 0);
     } else if (whole > 0) {
       w_.k_.out.open(fmt::format("for (int {0} = 0; {0} < {1}; {0} += {2}) {{", block.name, whole, block_rows_),
                      w_.stmt_.id);
-      write_lanes(block_rows_, variable);
+      write_lanes(block_rows_, IndexExpr(block.variable));
       w_.k_.out.close();
     }
-    if (whole < *block.constant) write_lanes(*block.constant - whole, whole);
+    if (whole < count) write_lanes(count - whole, whole);
+  }
+
+  /// Fewer rows than a full tile has, whose number is not known: whole blocks, then half of one, and so on.
+  void write_any_rows() {
+    const LocalAxis& block = w_.axes_[*block_];
+    block_rows_ = register_block_rows(w_.axes_[lane_].max_extent, lanes);
+    w_.k_.out.line(fmt::format("int {} = 0;", block.name));
+    for (std::int64_t rows = block_rows_; rows > 0; rows = smaller_block(rows)) {
+      if (rows >= block.max_extent) continue;
+      w_.k_.out.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1}) {{", block.name, rows, block.end), w_.stmt_.id);
+      write_lanes(rows, IndexExpr(block.variable));
+      w_.k_.out.close();
+    }
   }
 
   /// `rows` rows of the block axis from `block_base`, all lanes.
@@ -291,10 +302,10 @@ class RegisterBlock {
   }
 
   /// True if the element is at a multiple of 16 bytes whatever the loops do. Lane loops step by whole vectors, block
-  /// loops by whole blocks.
+  /// loops by whole blocks, and by smaller ones behind these.
   [[nodiscard]] bool aligned(BufferId buffer, const std::vector<IndexExpr>& index) const {
     std::vector<VarId> by_vectors = {w_.axes_[lane_].variable};
-    if (block_ && rows_ == block_rows_ && rows_ % lanes == 0) by_vectors.push_back(w_.axes_[*block_].variable);
+    if (block_ && block_rows_ % lanes == 0 && rows_ % lanes == 0) by_vectors.push_back(w_.axes_[*block_].variable);
     return w_.begins_vector(buffer, index, by_vectors);
   }
 

@@ -46,6 +46,11 @@ class BlockChoice {
   }
 
   [[nodiscard]] std::int64_t block_of(TensorId tensor) const { return block_[leader_of(tensor.index())]; }
+  /// Whether the operator says by its attribute where its picture and its result have blocks.
+  [[nodiscard]] bool has_attribute(OpId id) const {
+    const Operator& op = graph_.op(id);
+    return is_dense(op) || ((is_pool(op) || is_depthwise(op)) && has_same_blocks(id));
+  }
   [[nodiscard]] bool any() const {
     for (std::size_t t = 0; t < leader_.size(); ++t) {
       if (block_of(TensorId(t)) > 0) return true;
@@ -136,7 +141,7 @@ class BlockChoice {
         if (is_element_by_element(graph_, id)) {
           if (!follows(*op.inputs[slot], op.first_output())) {
             refuse(op.first_output(),
-                   fmt::format("{} reads {} beside it", op.name, graph_.tensor(*op.inputs[slot]).name));
+                   fmt::format("{} would have to be copied into blocks", graph_.tensor(*op.inputs[slot]).name));
           }
         }
         refuse_read(op, slot);
@@ -195,7 +200,7 @@ class BlockedGraph {
   void add(OpId id) {
     const Operator& op = graph_.op(id);
     const std::int64_t result = choice_.block_of(op.first_output());
-    const bool has_attribute = op.kind == "Conv" || is_pool(op);
+    const bool has_attribute = choice_.has_attribute(id);
     const std::int64_t read = has_attribute ? choice_.block_of(*op.inputs.front()) : 0;
     if (result == 0 && read == 0) return add_unchanged(op);
     Attributes attributes = op.attributes;
@@ -218,7 +223,7 @@ class BlockedGraph {
         operands.push_back(input ? std::optional(following(*input, rank, result)) : std::nullopt);
       }
     }
-    trace_.add(op.name, ChannelsBlocked{read > 0 || has_attribute ? read : result, result});
+    trace_.add(op.name, ChannelsBlocked{has_attribute ? read : result, result});
     add_result(op, std::move(attributes), std::move(operands), result);
   }
 
@@ -267,8 +272,8 @@ class BlockedGraph {
 
   /// An operand as it is broadcast to a result in blocks.
   TensorId following(TensorId old, std::size_t rank, std::int64_t block) {
-    if (choice_.block_of(old) == block) return blocked_.at(old);
     const GraphTensor& tensor = graph_.tensor(old);
+    if (tensor.shape.size() == rank && choice_.block_of(old) == block) return blocked_.at(old);
     if (element_count(tensor.shape) == 1) return operand(old);  // also the bounds of a Clip
     const auto known = following_.find({old, rank, block});
     if (known != following_.end()) return known->second;

@@ -173,7 +173,7 @@ class Stacker {
       for (std::size_t d = 0; d < access.index.size(); ++d) {
         if (!mentions(access.index[d], axis)) continue;
         if (tensor(0, t).role == TensorRole::input) return judge_input(t);
-        if (found || !access.index[d].is_variable(axis)) {
+        if (found || !moves_in_blocks(s, access, d)) {
           return unlike(fmt::format("{} does not read {} channel by channel", stage.name, tensor(0, t).name));
         }
         found = d;
@@ -185,6 +185,19 @@ class Stacker {
       axis_of_[t] = found;
     }
     return std::nullopt;
+  }
+
+  /// Whether each step along a stage's axis reads the next so many elements of a dimension and no others: one, or a
+  /// block of channels, of which other axes say which. All indices are within the tensor.
+  [[nodiscard]] bool moves_in_blocks(StageId s, const Access& access, std::size_t dimension) const {
+    const std::size_t axis = stage_axis_[s];
+    const IndexExpr& index = access.index[dimension];
+    if (index.is_variable(VarId(axis))) return true;
+    const std::int64_t block = index.coefficient_of(VarId(axis));
+    if (access.padding || mentions(index - IndexExpr(VarId(axis)) * block, VarId(axis))) return false;
+    return std::all_of(lists_.begin(), lists_.end(), [&](const StageList& list) {
+      return list.tensors[access.tensor].shape[dimension] == block * list.stages[s].axes[axis].extent;
+    });
   }
 
   /// One that is read along the axis.

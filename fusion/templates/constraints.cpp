@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/channel_blocks.h"
+
 namespace stowage {
 namespace {
 
@@ -20,6 +22,12 @@ const Shape& input_shape(const GraphFacts& facts, OpId op) {
   static const Shape none;
   const auto& inputs = facts.graph.op(op).inputs;
   return inputs.empty() || !inputs.front() ? none : facts.graph.tensor(*inputs.front()).shape;
+}
+
+/// The shape of an operator's picture as ONNX has it, wherever its channels lie.
+Shape picture_shape(const GraphFacts& facts, OpId op) {
+  const Shape& shape = input_shape(facts, op);
+  return channel_blocks_of(facts.graph.op(op).attributes).operand > 0 ? unblocked_shape(shape, 1) : shape;
 }
 
 PropertyValue number(std::int64_t value) { return static_cast<double>(value); }
@@ -46,13 +54,13 @@ std::int64_t groups_of(const Operator& op) { return int_attribute(op.attributes,
 
 Value depthwise(const GraphFacts& facts, OpId id) {
   const Operator& op = facts.graph.op(id);
-  return PropertyValue(groups_of(op) > 1 && input_shape(facts, id).at(1) == groups_of(op));
+  return PropertyValue(groups_of(op) > 1 && picture_shape(facts, id).at(1) == groups_of(op));
 }
 
 /// Strides or dilations: ones where the attribute is missing.
 template <const char* name>
 Value window_numbers(const GraphFacts& facts, OpId id) {
-  const std::size_t dimensions = input_shape(facts, id).size() - 2;
+  const std::size_t dimensions = picture_shape(facts, id).size() - 2;
   return numbers(ints_attribute(facts.graph.op(id).attributes, name, std::vector<std::int64_t>(dimensions, 1)));
 }
 constexpr char strides_name[] = "strides";
@@ -63,7 +71,8 @@ Value kernel_shape(const GraphFacts& facts, OpId id) {
   if (op.attributes.contains("kernel_shape")) return numbers(ints_attribute(op.attributes, "kernel_shape", {}));
   if (op.inputs.size() < 2 || !op.inputs[1]) return std::nullopt;
   const Shape& weights = facts.graph.tensor(*op.inputs[1]).shape;
-  return numbers(Shape(weights.begin() + 2, weights.end()));
+  const int lane_dimensions = channel_blocks_of(op.attributes).result > 0 ? 1 : 0;
+  return numbers(Shape(weights.begin() + 2, weights.end() - lane_dimensions));
 }
 
 /// How many of the last dimensions are reduced, where those and no others are.

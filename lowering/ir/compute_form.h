@@ -21,6 +21,9 @@ std::int64_t register_block_rows(std::int64_t most_lanes, std::int64_t lanes_of_
 /// The same where it is known how many rows there are: these in blocks of nearly equal size.
 std::int64_t rows_of_block(std::int64_t count, std::int64_t most_lanes, std::int64_t lanes_of_vector);
 
+/// Rows of the block that follows blocks of so many, where fewer are left and it is not known how many; 0: none.
+constexpr std::int64_t smaller_block(std::int64_t rows) { return rows / 2; }
+
 /// Vectors of a group of accumulators that `count` lanes are cut into, by nearly equal numbers: fewer rows leave
 /// registers for more vectors.
 std::int64_t vectors_of_group(std::int64_t count, std::int64_t rows, std::int64_t lanes_of_vector);

@@ -386,6 +386,7 @@ LaneBlocks possible_lane_blocks(const StageList& stages, const std::set<std::str
   if (lanes < 2) return {};
   for (const GroupIterator& iterator : group_iterators(stages)) {
     if (!iterator.spatial || apart.contains(iterator.name) || apart.contains(iterator.name + "o")) continue;
+    if (iterator.name.ends_with("_block") || iterator.name.ends_with("_lane")) continue;
     for (const std::int64_t vectors : preferred_vectors) {
       const std::int64_t block = vectors * lanes;
       if (iterator.extent % block != 0) continue;

@@ -418,23 +418,35 @@ class PlanSearch {
     return launch + std::max(moved, computed);
   }
 
+  /// A split without slots, and what a climb with them begins from.
+  struct Beginning {
+    Tried split;
+    Tried at;
+  };
+
   /// As climb_from_splits, for all cores, half of them and so on. Which splits are looked at depends on their number of
   /// parts and their bounds alone, and only such are left out as cannot lead to anything better, or hardly can
   /// (may_overtake): so what a target of fewer cores would find is among the results.
   void overlap_from_splits() {
     if (neighbours_.tensors_with_slots().empty()) return;
-    std::vector<std::vector<ParallelSplit>> begun;
+    std::vector<std::vector<ParallelSplit>> climbed;
     for (const Halving& halving : halvings_) {
       if (halving.computes_again) continue;
-      std::vector<Tried> best = splits_to_overlap(halving.cores);
-      std::stable_sort(best.begin(), best.end(),
-                       [](const Tried& a, const Tried& b) { return if_overlapped(a) < if_overlapped(b); });
-      for (std::size_t b = 0; b < std::min(best.size(), overlapped_splits); ++b) {
+      std::vector<Beginning> beginnings;
+      for (const Tried& split : splits_to_overlap(halving.cores)) {
         if (is_over()) return;
-        if (halving.cores < target_.cores.count && !may_overtake(if_overlapped(best[b]))) break;
-        if (std::find(begun.begin(), begun.end(), *best[b].complete.parallel) != begun.end()) continue;
-        begun.push_back(*best[b].complete.parallel);
-        overlap(best[b]);
+        if (halving.cores < target_.cores.count && !may_overtake(if_overlapped(split))) continue;
+        if (auto at = overlapped(split)) beginnings.push_back({split, *std::move(at)});
+      }
+      std::stable_sort(beginnings.begin(), beginnings.end(),
+                       [](const Beginning& a, const Beginning& b) { return a.at.price() < b.at.price(); });
+      for (std::size_t b = 0; b < std::min(beginnings.size(), overlapped_splits); ++b) {
+        if (is_over()) return;
+        const auto& [split, at] = beginnings[b];
+        if (std::find(climbed.begin(), climbed.end(), *at.complete.parallel) != climbed.end()) continue;
+        climbed.push_back(*at.complete.parallel);
+        tell_slots(split, at);
+        climb(at, true);
       }
     }
   }
@@ -469,10 +481,11 @@ class PlanSearch {
     return found;
   }
 
-  /// A climb with two slots for everything that may have them: as algorithm 1 sizes such buffers, or, where that takes
+  /// A split with two slots for everything that may have them: as algorithm 1 sizes such buffers, or, where that takes
   /// less, with all that a core has of one iterator in them and the others as algorithm 1 sizes them then. Single steps
   /// seldom lead there, as all others have to become shorter, and rows that are whole are long pieces of main memory.
-  void overlap(const Tried& split) {
+  /// Nothing where it is out of reach.
+  std::optional<Tried> overlapped(const Tried& split) {
     Schedule fixed = on_split(*split.complete.parallel);
     for (const std::string& tensor : neighbours_.tensors_with_slots()) fixed.slots[tensor] = max_slots;
     auto begin = plan(fixed);
@@ -480,10 +493,9 @@ class PlanSearch {
       auto tried = plan(whole);
       if (tried && (!begin || tried->price() < begin->price())) begin = std::move(tried);
     }
-    if (!begin || is_out_of_reach(*begin)) return;
+    if (!begin || is_out_of_reach(*begin)) return std::nullopt;
     begin->least_cycles = begin->least_overlapped = split.least_overlapped;
-    tell_slots(split, *begin);
-    climb(*std::move(begin), true);
+    return begin;
   }
 
   // --- sizes and order -----------------------------------------------------------------------------------------------

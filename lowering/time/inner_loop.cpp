@@ -47,6 +47,23 @@ std::vector<std::int64_t> groups_of_full_row(std::int64_t count, std::int64_t ro
   return groups;
 }
 
+/// How many blocks there are of so many rows, where the number of rows is known: equal ones and what is left.
+std::map<std::int64_t, std::int64_t> blocks_of_rows(std::int64_t count, std::int64_t rows) {
+  std::map<std::int64_t, std::int64_t> blocks{{rows, count / rows}};
+  if (const std::int64_t left = count % rows; left > 0) ++blocks[left];
+  return blocks;
+}
+
+/// The same for any number of rows: whole blocks, then halves.
+std::map<std::int64_t, std::int64_t> blocks_of_any_rows(std::int64_t count, std::int64_t rows) {
+  std::map<std::int64_t, std::int64_t> blocks;
+  for (; rows > 0; rows = smaller_block(rows)) {
+    blocks[rows] = count / rows;
+    count %= rows;
+  }
+  return blocks;
+}
+
 /// What is computed in one trip over so many lanes, loads and stores left out.
 TripWork body_of(const Stage& stage, Compute::Part part, const Pipelines& pipelines, std::int64_t lanes) {
   const Operations operations = operations_in(part == Compute::Part::finish ? stage.finish : stage.body);
@@ -323,10 +340,9 @@ double InnerLoop::block_cycles(std::span<const std::int64_t> extents) const {
   if (compute_.block_axis >= 0) {
     const auto axis = static_cast<std::size_t>(compute_.block_axis);
     blocked = extents[axis];
-    const bool constant = compute_.box[axis].extent.is_constant();
-    const std::int64_t rows = constant ? rows_of_block(blocked, most, lanes_) : register_block_rows(most, lanes_);
-    blocks = {{rows, blocked / rows}};
-    if (const std::int64_t left = blocked % rows; left > 0) blocks[constant ? left : 1] += constant ? 1 : left;
+    const bool is_known = compute_.box[axis].extent.is_constant() || blocked == compute_.box[axis].max_extent;
+    blocks = is_known ? blocks_of_rows(blocked, rows_of_block(blocked, most, lanes_))
+                      : blocks_of_any_rows(blocked, register_block_rows(most, lanes_));
   }
   double cycles = 0;
   for (const auto& [rows, times] : blocks) {

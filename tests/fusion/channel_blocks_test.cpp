@@ -28,20 +28,7 @@ Folded in_blocks(const Graph& graph, const Target& target = target_of(4, 4)) {
     CHECK(heading_of(record).algorithm == "layout");
     result.records += record.subject + ": " + sentence(record) + "\n";
   }
-  CHECK(verify(result.graph) == std::nullopt);
-  Net random("values", 7);
-  Values values;
-  for (const TensorId input : graph.inputs()) {
-    values[graph.tensor(input).name] = random.random_tensor(graph.tensor(input).shape);
-  }
-  const Values expected = run_operators(graph, values);
-  const Values actual = run_operators(result.graph, values);
-  REQUIRE(result.graph.outputs().size() == graph.outputs().size());
-  for (const TensorId output : graph.outputs()) {
-    const std::string& name = graph.tensor(output).name;
-    INFO("output " << name);
-    CHECK(relative_difference(actual.at(name), expected.at(name)) < 1e-6);
-  }
+  check_same_outputs(graph, result.graph);
   return result;
 }
 
@@ -145,4 +132,16 @@ TEST_CASE("weights that are no constants and grouped convolutions keep pictures 
         "by_input_out: stays as ONNX has it: w is not constant\n"
         "conv_out: stays as ONNX has it: grouped (Conv) reads it as it is\n"
         "grouped_out: stays as ONNX has it: grouped (Conv) has no form for blocks\n");
+}
+
+TEST_CASE("a pool with indices and an operand of lower rank keep their pictures of one pixel") {
+  Net net;
+  const TensorId conv = net.conv("conv", net.input("x", {1, 8, 1, 1}), 8);
+  const std::vector<TensorId> pooled = net.several("MaxPool", "pool", {conv}, 2, {{"kernel_shape", Ints{1, 1}}});
+  const TensorId line = net.op("Relu", "line", {net.input("l", {8, 8, 1})});
+  const TensorId sum = net.op("Add", "sum", {net.conv("beside", pooled[0], 8), line});
+  const Folded blocked = in_blocks(net.unplaced({sum, pooled[1]}));
+  CHECK(shape_of(blocked.graph, "pool_0") == Shape{1, 8, 1, 1});
+  const Operator& pool = blocked.graph.op(blocked.graph.find_operator("pool").value());
+  CHECK_FALSE(pool.attributes.contains("channel_blocks"));
 }

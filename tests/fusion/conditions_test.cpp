@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "fusion/fold/channel_blocks.h"
 #include "fusion/templates/constraints.h"
 #include "tests/fusion/net.h"
 #include "tests/places.h"
@@ -75,6 +76,27 @@ std::string why_not(const std::string& op, const std::string& kinds, const std::
 }
 
 }  // namespace
+
+TEST_CASE("conditions on a convolution are those of its picture as ONNX has it, wherever its channels lie") {
+  Net net;
+  const TensorId conv = net.conv("conv", net.input("x", {1, 4, 8, 8}), 8, 3);
+  const TensorId d =
+      net.op("Conv", "depthwise", {conv, net.constant("dw", {8, 1, 3, 3})}, {{"group", std::int64_t{8}}});
+  const Graph graph = net.unplaced(net.conv("last", d, 4, 1, 2));
+  Target target;
+  target.cores.vector_lanes = 4;
+  const Graph blocked = block_channels(graph, target, {});
+  REQUIRE(blocked.tensor(blocked.find_tensor("depthwise_out").value()).shape.size() == 5);
+  for (const GraphFacts& of : {GraphFacts(place_tensors(graph, {}, 4)), GraphFacts(place_tensors(blocked, {}, 4))}) {
+    const auto holds_for = [&](const std::string& op, const std::string& where) {
+      return accepts(of, vertex_with("\"Conv\"", where), of.graph.find_operator(op).value());
+    };
+    CHECK(holds_for("depthwise", "depthwise = true, kernel_shape = [3, 3], strides = [1, 1]"));
+    CHECK_FALSE(holds_for("depthwise", "depthwise = false"));
+    CHECK(holds_for("last", "depthwise = false, kernel_shape = [1, 1], dilations = [1, 1], strides = [2, 2]"));
+    CHECK(holds_for("conv", "kernel_shape = [3, 3]"));
+  }
+}
 
 TEST_CASE("every form of condition holds and does not hold") {
   const auto conv = [](const std::string& where) { return fits("conv", "\"Conv\"", where); };

@@ -16,6 +16,24 @@ struct Folded {
   std::string records;
 };
 
+/// Compares every network output of a rewritten graph with that of the graph as it was.
+inline void check_same_outputs(const Graph& graph, const Graph& rewritten) {
+  CHECK(verify(rewritten) == std::nullopt);
+  Net random("values", 7);
+  Values values;
+  for (const TensorId input : graph.inputs()) {
+    values[graph.tensor(input).name] = random.random_tensor(graph.tensor(input).shape);
+  }
+  const Values expected = run_operators(graph, values);
+  const Values actual = run_operators(rewritten, values);
+  REQUIRE(rewritten.outputs().size() == graph.outputs().size());
+  for (const TensorId output : graph.outputs()) {
+    const std::string& name = graph.tensor(output).name;
+    INFO("output " << name);
+    CHECK(relative_difference(actual.at(name), expected.at(name)) < 1e-6);
+  }
+}
+
 /// Folds, and compares every network output with the graph as it was.
 inline Folded fold(const Graph& graph) {
   Trace trace;
@@ -26,20 +44,7 @@ inline Folded fold(const Graph& graph) {
     folded.records += std::string(at.outcome == TraceOutcome::accepted ? "+ " : "- ") + record.subject + " [" +
                       at.rule + "] " + sentence(record) + "\n";
   }
-  CHECK(verify(folded.graph) == std::nullopt);
-  Net random("values", 7);
-  Values values;
-  for (const TensorId input : graph.inputs()) {
-    values[graph.tensor(input).name] = random.random_tensor(graph.tensor(input).shape);
-  }
-  const Values expected = run_operators(graph, values);
-  const Values actual = run_operators(folded.graph, values);
-  REQUIRE(folded.graph.outputs().size() == graph.outputs().size());
-  for (const TensorId output : graph.outputs()) {
-    const std::string& name = graph.tensor(output).name;
-    INFO("output " << name);
-    CHECK(relative_difference(actual.at(name), expected.at(name)) < 1e-6);
-  }
+  check_same_outputs(graph, folded.graph);
   return folded;
 }
 
