@@ -19,6 +19,7 @@
 #include "driver/json/json.h"
 #include "emitter/athread/emit.h"
 #include "emitter/emulation/emulate.h"
+#include "fusion/fold/channel_blocks.h"
 #include "lowering/model/sharing.h"
 #include "lowering/model/stage_form.h"
 #include "lowering/nest/move_tensors.h"
@@ -136,6 +137,11 @@ void AthreadBackend::read_target(TomlTable& /*table*/, Target& /*target*/) const
 std::vector<std::string> AthreadBackend::planner_names() const { return stowage::planner_names(); }
 
 std::string AthreadBackend::default_planner() const { return stowage::default_planner(); }
+
+std::string AthreadBackend::default_layout(const std::string& planner) const {
+  // The published planner takes pictures as the papers do.
+  return std::string(planner == published_planner ? given_layout : blocked_layout);
+}
 
 void AthreadBackend::read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed) const {
   stowage::read_schedule(table, name, fixed);

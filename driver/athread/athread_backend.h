@@ -16,6 +16,7 @@ class AthreadBackend final : public Backend {
   void read_target(TomlTable& table, Target& target) const override;
   [[nodiscard]] std::vector<std::string> planner_names() const override;
   [[nodiscard]] std::string default_planner() const override;
+  [[nodiscard]] std::string default_layout(const std::string& planner) const override;
   void read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed) const override;
   [[nodiscard]] std::vector<std::string> evaluator_names() const override;
   [[nodiscard]] Result<IdVector<StepId, std::int64_t>> evaluate(const Program& program, const Evaluator& evaluator,

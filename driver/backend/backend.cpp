@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "fusion/fold/channel_blocks.h"
 
 namespace stowage {
 
@@ -18,6 +19,8 @@ Failed no_simulator(std::string_view family, Diagnostics& diagnostics) {
 }
 
 }  // namespace
+
+std::string Backend::default_layout(const std::string& /*planner*/) const { return std::string(given_layout); }
 
 std::vector<std::string> Backend::evaluator_names() const { return {std::string(name_of(EvaluatedBy::closed_form))}; }
 

@@ -64,6 +64,8 @@ class Backend {
 
   [[nodiscard]] virtual std::vector<std::string> planner_names() const = 0;
   [[nodiscard]] virtual std::string default_planner() const = 0;
+  /// How pictures lie where nothing is asked for (layout_names(), fusion/fold/channel_blocks.h): as ONNX has them.
+  [[nodiscard]] virtual std::string default_layout(const std::string& planner) const;
   /// What may say the cycles of a plan where strategies compare groups (CostOptions::evaluator).
   [[nodiscard]] virtual std::vector<std::string> evaluator_names() const;
   /// Reads one schedule of a file into `fixed`, or reports why it cannot be one.

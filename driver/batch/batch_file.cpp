@@ -288,7 +288,9 @@ class BatchReader {
   }
 
   static void set_planner(CompileRequest& request) {
-    if (request.planner.empty()) request.planner = backend_of(request).default_planner();
+    const Backend& backend = backend_of(request);
+    if (request.planner.empty()) request.planner = backend.default_planner();
+    if (request.layout.empty()) request.layout = backend.default_layout(request.planner);
   }
 
   bool add(TomlTable& table, Job job) {

@@ -111,7 +111,7 @@ StoredResult result_of(const Row& json) {
   request.target = json.at("target").get<std::string>();
   request.fusion = json.at("fusion").get<std::string>();
   request.planner = json.at("planner").get<std::string>();
-  if (json.contains("layout")) request.layout = json.at("layout").get<std::string>();
+  request.layout = json.contains("layout") ? json.at("layout").get<std::string>() : std::string(given_layout);
   if (json.contains("cost")) request.cost = json.at("cost").get<std::string>();
   stored.job.keys = std::move(keys);
   if (json.contains("sweep")) {

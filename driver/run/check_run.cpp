@@ -372,6 +372,7 @@ Result<IsolatedOperator> isolate(const Compilation& compilation, const std::stri
   program.target = whole.target;
   program.fusion = whole.fusion;
   program.planner = whole.planner;
+  program.layout = whole.layout;
   program.fused.graph = std::move(builder).build();
   program.fused.groups = {alone.group};
   if (step.step_plan() == nullptr) {

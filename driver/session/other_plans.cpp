@@ -6,11 +6,10 @@
 #include "core/number_text.h"
 #include "fusion/strategies/candidates.h"
 #include "fusion/strategies/fixed_groups.h"
+#include "lowering/program/planners.h"
 
 namespace stowage {
 namespace {
-
-constexpr std::string_view published = "swtvm";
 
 /// Nothing where some operator or fixed group cannot be planned so.
 std::optional<std::int64_t> cycles_of(const Graph& graph, const std::vector<FusionTemplate>& templates,
@@ -18,7 +17,7 @@ std::optional<std::int64_t> cycles_of(const Graph& graph, const std::vector<Fusi
                                       const std::vector<std::vector<OpId>>& fixed, const CostOptions& costs,
                                       const std::stop_token& stop) {
   const auto cost =
-      backend.group_cost(std::string(published), target, {costs.threads, costs.cache, nullptr, costs.evaluator});
+      backend.group_cost(std::string(published_planner), target, {costs.threads, costs.cache, nullptr, costs.evaluator});
   if (cost == nullptr) return std::nullopt;
   CandidateSet set = find_candidate_groups(graph, templates, cost.get(), {}, stop);
   const FixedCandidates person = find_fixed(set, fixed);
@@ -46,10 +45,10 @@ std::vector<OtherPlan> other_plans(const Graph& graph, const std::vector<FusionT
     fewer.cores.count = cores;
     return cycles_of(graph, templates, strategy, backend, fewer, fixed, costs, stop);
   };
-  if (planner != published) {
+  if (planner != published_planner) {
     const auto found = on(target.cores.count);
     if (!found) return {};
-    return {{std::string(published), target.cores.count, *found}};
+    return {{std::string(published_planner), target.cores.count, *found}};
   }
   if (costs.evaluator.by == EvaluatedBy::learned) return {};  // what was learned holds for no other number of cores
   std::vector<OtherPlan> best;
@@ -57,7 +56,7 @@ std::vector<OtherPlan> other_plans(const Graph& graph, const std::vector<FusionT
     if (target.cores.count < share) break;
     const auto found = on(target.cores.count / share);
     if (!found || *found >= (best.empty() ? cycles : best.front().cycles)) continue;
-    best = {{std::string(published), target.cores.count / share, *found}};
+    best = {{std::string(published_planner), target.cores.count / share, *found}};
   }
   return best;
 }

@@ -12,6 +12,7 @@
 #include "core/operators.h"
 #include "core/time_limit.h"
 #include "driver/files/files.h"
+#include "driver/session/compile_way.h"
 #include "driver/session/compile_within.h"
 #include "driver/session/cost_model.h"
 #include "driver/session/fixed_operators.h"
@@ -48,15 +49,6 @@ std::vector<std::string> target_settings(const std::vector<std::string>& setting
                       "for instance --set target.cores.count=1");
   }
   return result;
-}
-
-void report_unknown(const std::string& what, const std::string& name, const std::vector<std::string>& names,
-                    Diagnostics& diagnostics) {
-  diagnostics.error("unknown-" + what, {}, fmt::format("no {} '{}'", what, name), suggest_name(name, names));
-}
-
-bool is_one_of(const std::string& name, const std::vector<std::string>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 void report(const ProgressSink& progress, const std::string& stage, std::size_t done, std::size_t total) {
@@ -106,54 +98,6 @@ Result<std::vector<FusionTemplate>> fusion_templates(const std::optional<UserTem
 
 namespace {
 
-/// What a request names, found. What can be wrong before the model is opened is reported together.
-struct CompileWay {
-  Target target;
-  const Backend* backend = nullptr;
-  const Strategy* strategy = nullptr;
-  std::string planner;
-  Evaluator evaluator;
-  std::optional<CostModel> cost_model;
-  std::optional<UserTemplates> user_templates;
-  std::vector<FusionTemplate> templates;
-};
-
-Result<CompileWay> compile_way(const CompileRequest& request, Diagnostics& diagnostics) {
-  Diagnostics own;
-  const auto target = target_of(request, own);
-  const Backend* const backend = target ? find_backend(request.backends, target->family) : nullptr;
-  if (target && backend == nullptr) {
-    std::vector<std::string> families;
-    for (const Backend* known : request.backends) families.emplace_back(known->family());
-    report_unknown("family", target->family, families, own);
-  }
-  if (!is_one_of(request.layout, layout_names())) report_unknown("layout", request.layout, layout_names(), own);
-  const Strategy* strategy = find_strategy(request.fusion);
-  if (strategy == nullptr) report_unknown("fusion", request.fusion, strategy_names(), own);
-  const Backend& family = backend != nullptr ? *backend : *request.backends.front();
-  const std::string planner = request.planner.empty() ? family.default_planner() : request.planner;
-  if (!is_one_of(planner, family.planner_names())) report_unknown("planner", planner, family.planner_names(), own);
-  const bool has_evaluator = is_one_of(request.cost, family.evaluator_names());
-  if (!has_evaluator) report_unknown("cost", request.cost, family.evaluator_names(), own);
-  auto cost_model = read_cost_model(request.cost, request.cost_model, own);
-  auto user_templates = read_user_templates(request.templates, own);
-  auto templates =
-      user_templates ? fusion_templates(*user_templates, own) : Result<std::vector<FusionTemplate>>(Failed{});
-  auto evaluator = has_evaluator && target && cost_model
-                       ? evaluator_for(*find_evaluator(request.cost), *cost_model, *target, own)
-                       : Result<Evaluator>(Failed{});
-  diagnostics.append(own);
-  if (own.has_errors() || !templates || !evaluator) return Failed{};
-  return CompileWay{*target,
-                    backend,
-                    strategy,
-                    planner,
-                    *std::move(evaluator),
-                    *std::move(cost_model),
-                    *std::move(user_templates),
-                    *std::move(templates)};
-}
-
 /// What follows when a network is fused; the rest of `compilation` is filled in.
 Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fused, const FixedSchedules& fixed,
                                   const CompileWay& way, const std::string& fusion, const CostOptions& costs,
@@ -165,6 +109,7 @@ Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fus
   compilation.program = *std::move(program);
   compilation.program.fusion = fusion;
   compilation.program.planner = way.planner;
+  compilation.program.layout = way.layout;
   compilation.program.evaluated_by = way.evaluator.by;
   const auto evaluated =
       way.backend->evaluate(compilation.program, way.evaluator, costs.threads, {diagnostics, stop, progress});
@@ -279,15 +224,18 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   CostOptions costs = request.costs;
   costs.choices = &choices;
   costs.evaluator = way.evaluator;
-  const Graph placed = prepared_graph(graph, request.layout, way.target, trace);
+  const Graph placed = prepared_graph(graph, way.layout, way.target, trace);
   auto fused = fuse(compilation, placed, way, request.fixed.groups, costs, diagnostics, stop, progress, limited);
   if (!fused) return Failed{};
   const bool is_cut_short = limited != nullptr && limited->is_cut_short;
   if (is_cut_short) note_limit(compilation, *limited, diagnostics);
   if (request.fixed.schedules.empty() && !is_cut_short) {
-    const auto groups = find_groups(placed, request.fixed.groups, diagnostics);
+    const std::string layout =
+        request.layout.empty() ? way.backend->default_layout(std::string(published_planner)) : request.layout;
+    const Graph published = layout == way.layout ? placed : prepared_graph(graph, layout, way.target, {});
+    const auto groups = find_groups(published, request.fixed.groups, diagnostics);
     if (!groups) return Failed{};
-    compilation.others = other_plans(placed, way.templates, *way.strategy, *way.backend, way.planner, way.target,
+    compilation.others = other_plans(published, way.templates, *way.strategy, *way.backend, way.planner, way.target,
                                      compilation.fusion.totals.front().cycles, *groups, costs, stop);
   }
   return plan_and_emit(std::move(compilation), *fused, request.fixed, way, request.fusion, costs, diagnostics, stop,
@@ -355,26 +303,6 @@ Result<Compilation> compile_graph(const Graph& graph, const CompileRequest& requ
   return compile_imported({}, graph, *way, request, diagnostics, stop, progress);
 }
 
-namespace {
-
-/// The way that a compilation went, on a target; without templates.
-Result<CompileWay> way_of(const Compilation& before, const Target& target, Diagnostics& diagnostics) {
-  const Strategy* strategy = find_strategy(before.program.fusion);
-  check(strategy != nullptr, "a plan names a strategy that there is not");
-  auto evaluator = evaluator_again(before, target, diagnostics);
-  if (!evaluator) return Failed{};
-  return CompileWay{target,
-                    &backend_of(before),
-                    strategy,
-                    before.program.planner,
-                    *std::move(evaluator),
-                    before.cost_model,
-                    before.templates,
-                    {}};
-}
-
-}  // namespace
-
 Result<Compilation> plan_again(const Compilation& before, const Target& target, const FixedSchedules& fixed,
                                Diagnostics& diagnostics, std::stop_token stop, const ProgressSink& progress,
                                const CostOptions& cost_options) {
@@ -429,7 +357,7 @@ Result<Program> program_on(const Compilation& before, const Target& target, cons
   Compilation made;  // its trace and its record of the fusion are not asked for
   const TraceSink trace(&made.trace);
   const Graph graph = before.imported
-                          ? prepared_graph(*before.imported, layout_of(before.program.fused.graph), target, trace)
+                          ? prepared_graph(*before.imported, way.layout, target, trace)
                           : before.program.fused.graph;
   const auto fused = fuse(made, graph, way, fixed.groups, options, diagnostics, stop, progress);
   if (!fused || stop.stop_requested()) return Failed{};
@@ -437,6 +365,7 @@ Result<Program> program_on(const Compilation& before, const Target& target, cons
   if (!program || stop.stop_requested()) return Failed{};
   program->fusion = before.program.fusion;
   program->planner = way.planner;
+  program->layout = way.layout;
   program->evaluated_by = before.program.evaluated_by;
   return program;
 }

@@ -34,7 +34,7 @@ struct CompileRequest {
   std::string planner;                           ///< empty: the default one of the target's family
   std::string cost = evaluator_names().front();  ///< what says the cycles of plans that strategies compare
   std::string cost_model;                        ///< path of what `train-cost` wrote; of cost "learned", else empty
-  std::string layout{given_layout};              ///< how pictures lie (fusion/fold/channel_blocks.h)
+  std::string layout;     ///< how pictures lie (fusion/fold/channel_blocks.h); empty: as the planner has it by default
   std::string templates;  ///< path of a TOML file of fusion templates, tried before the built-in ones; empty: none
   ImportOptions import;
   std::map<std::string, std::string> bindings;  ///< input → .npy file, read into import.bindings by compile

@@ -17,12 +17,14 @@
 #include "driver/json/json_rows.h"
 #include "driver/report/report.h"
 #include "driver/session/model_hash.h"
+#include "driver/session/prepared_graph.h"
 #include "driver/store/moved_lines.h"
 #include "driver/store/old_words.h"
 #include "driver/store/plan_json.h"
 #include "driver/store/stored_graph.h"
 #include "driver/store/stored_step.h"
 #include "driver/store/trace_file.h"
+#include "fusion/fold/channel_blocks.h"
 #include "lowering/model/group_model.h"
 #include "lowering/program/program.h"
 
@@ -149,6 +151,12 @@ Compilation begin_compilation(const StoredPlan& stored, const OpenFile& paramete
     compilation.evaluated_cycles = whole_number(plan.at("evaluated_cycles"), 0, max_cycles);
   }
   program.fused.graph = read_graph(plan, stored.steps, parameters, parameters_file, diagnostics);
+  program.layout = plan.contains("layout") ? plan.at("layout").get<std::string>()
+                                           : std::string(layout_of(program.fused.graph));  // of an older version
+  const std::vector<std::string> layouts = layout_names();
+  if (std::find(layouts.begin(), layouts.end(), program.layout) == layouts.end()) {
+    throw Damage(fmt::format("its layout is '{}', which this tool has not", program.layout));
+  }
   if (plan.contains("others")) {
     for (const Json& other : plan.at("others")) compilation.others.push_back(other_plan_of(other));
   }

@@ -130,6 +130,7 @@ std::string plan_json(const Compilation& compilation) {
   json["network"] = compilation.network;
   json["fusion"] = program.fusion;
   json["planner"] = program.planner;
+  json["layout"] = program.layout;
   json["cost"] = name_of(program.evaluated_by);
   if (compilation.evaluated_cycles) json["evaluated_cycles"] = *compilation.evaluated_cycles;
   json["target"] = lines_of(to_toml(program.target));

@@ -38,7 +38,9 @@ void declare_compile(CLI::App& app, Options& all) {
       ->type_name("P");
   app.add_option(
          "--layout", options.layout,
-         fmt::format("how pictures lie between operators: {} ({})", fmt::join(layout_names(), ", "), options.layout))
+         fmt::format("how pictures lie between operators: {} ({}; planner {}: {})", fmt::join(layout_names(), ", "),
+                     built_in_backends().front()->default_layout(built_in_backends().front()->default_planner()),
+                     published_planner, given_layout))
       ->check(known(layout_names()))
       ->type_name("L");
   app.add_option("--cost", options.cost,

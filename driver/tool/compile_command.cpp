@@ -34,7 +34,7 @@ std::string reproducing_command(const CompileOptions& options, const std::string
   add("--target", options.target);
   add("--fusion", options.fusion);
   add("--planner", planner);
-  if (options.layout != given_layout) add("--layout", options.layout);
+  if (!options.layout.empty()) add("--layout", options.layout);
   if (options.cost != CompileRequest{}.cost) add("--cost", options.cost);
   if (!options.cost_model.empty()) add("--cost-model", options.cost_model);
   if (!options.templates.empty()) add("--templates", options.templates);

@@ -14,6 +14,7 @@
 #include "core/temporary_folder.h"
 #include "driver/networks/networks.h"
 #include "fusion/facts/views.h"
+#include "fusion/fold/channel_blocks.h"
 #include "fusion/fold/fold_intrinsics.h"
 #include "fusion/strategies/candidates.h"
 #include "lowering/program/canonical_stages.h"
@@ -36,7 +37,9 @@ bool add_groups(const std::string& network, const Target& target, Groups& groups
   if (!file) return false;
   const auto imported = import_onnx(*file, {}, diagnostics, stop);
   if (!imported) return false;
-  const Graph graph = place_tensors(fold_intrinsics(*imported, {}), {}, target.dma.alignment);
+  // As the planners that compare groups by cost have it by default.
+  const Graph blocked = block_channels(fold_intrinsics(*imported, {}), target, {});
+  const Graph graph = place_tensors(blocked, {}, target.dma.alignment);
   const CandidateSet set = find_candidate_groups(graph, built_in_templates(), nullptr, {}, stop);
   for (const CandidateGroup& candidate : set.candidates) {
     if (!candidate.allowed() || candidate.group.is_view) continue;

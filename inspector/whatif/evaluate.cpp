@@ -49,6 +49,7 @@ PlanPtr alone(const Program& program, IdVector<StepId, ProgramStep> steps, const
   compilation.network = name;
   compilation.program.target = target;
   compilation.program.planner = program.planner;
+  compilation.program.layout = program.layout;
   compilation.emitted.kernel_of_step.assign(steps.size(), "");
   compilation.program.steps = std::move(steps);
   return make_loaded_plan(std::move(compilation), "what if", "", {});

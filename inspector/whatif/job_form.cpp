@@ -83,7 +83,7 @@ JobForm job_form(const LoadedPlan& plan, const PlanEdit& edit) {
   for (const auto& [key, value] : edit.target) job.settings[key] = value;
   job.fusion = program.fusion;
   job.planner = program.planner;
-  if (const auto layout = layout_of(program.fused.graph); layout != given_layout) job.layout = layout;
+  if (program.layout != backend_of(compilation).default_layout(program.planner)) job.layout = program.layout;
   if (program.evaluated_by != EvaluatedBy::closed_form) job.cost = name_of(program.evaluated_by);
   if (compilation.cost_model) job.cost_model = find_file(compilation.cost_model->file, plan.folder, job.missing);
   if (compilation.templates) job.templates = find_file(compilation.templates->file, plan.folder, job.missing);

@@ -17,7 +17,7 @@ const Planner* find_planner(std::string_view name) {
   return nullptr;
 }
 
-std::vector<std::string> planner_names() { return {"swtvm", "searched", "optimal"}; }
+std::vector<std::string> planner_names() { return {std::string(published_planner), "searched", "optimal"}; }
 
 std::string default_planner() { return "searched"; }
 

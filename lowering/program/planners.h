@@ -15,5 +15,7 @@ const Planner* find_planner(std::string_view name);
 std::vector<std::string> planner_names();
 /// Of a compilation that names none.
 std::string default_planner();
+/// The one of the swTVM papers (lowering/swtvm).
+inline constexpr std::string_view published_planner = "swtvm";
 
 }  // namespace stowage

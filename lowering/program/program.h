@@ -33,6 +33,7 @@ struct Program {
   Target target;
   std::string fusion;  ///< strategy
   std::string planner;
+  std::string layout;  ///< how pictures were to lie between operators (fusion/fold/channel_blocks.h)
   EvaluatedBy evaluated_by = EvaluatedBy::closed_form;  ///< what said the cycles of groups to the strategy
   IdVector<StepId, ProgramStep> steps;                  ///< in execution order
   MemoryMap memory;

@@ -7,10 +7,9 @@
 //   sizes    from the best split on, buffer sizes next to those of algorithm 1: one iterator's longer or shorter, or
 //            one longer in exchange for another's shorter.
 //   order    with these sizes, neighbouring loops in exchange.
-//
-//   slots    the same, sizes, order and slots, from the splits that would take least if computation hid all transfers
-//            that it can, with two slots for every tensor that moves more than once; where that is none, one iterator
-//            is cut so that some do. This comes before the other two, and leaves them little hope.
+//   slots    the same, sizes, order and slots, from the splits that take least with two slots for every tensor that
+//            moves more than once; where that is none, one iterator is cut so that some do. This comes before the other
+//            two, and leaves them little hope.
 //
 // The last three climb as long as something gets cheaper: a better plan further away may be missed. So what is found
 // from the best split of all may cost more than what would be found from another one that needs fewer cores. The climb

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "fusion/facts/views.h"
+#include "fusion/fold/channel_blocks.h"
 #include "fusion/groups/group.h"
 #include "fusion/strategies/candidates.h"
 #include "fusion/strategies/strategy.h"
@@ -227,6 +228,31 @@ reduce3_relu: reduce3_relu_out_stack[n<2, ff<6, yy<6, xx<6] = max(reduce3_out[n,
     for (const TensorId part : results.parts) parts += fused.graph.tensor(part).name + " ";
     CHECK(parts == "reduce3_relu_out reduce5_relu_out one_relu_out ");
   }
+}
+
+TEST_CASE("branches whose channels lie in blocks are stacked by blocks, their biases by as many elements") {
+  Net net;
+  const TensorId x = net.conv("shared", net.input("x", {1, 3, 6, 6}), 8);
+  std::vector<std::optional<TensorId>> branches;
+  for (const std::int64_t features : {8, 16}) {
+    const std::string name = "conv" + std::to_string(features);
+    const TensorId w = net.constant(name + "_w", {features, 8, 1, 1});
+    branches.push_back(
+        net.op("Relu", name + "_relu", {net.op("Conv", name, {x, w, net.constant(name + "_b", {features})})}));
+  }
+  const TensorId joined = net.op("Concat", "joined", branches, {{"axis", std::int64_t{1}}});
+  Target target;
+  target.cores.vector_lanes = 4;
+  target.cores.count = 4;
+  const Graph blocked = block_channels(net.unplaced(net.conv("last", joined, 3)), target, {});
+  const FusedGraph fused = fused_branches(place_tensors(blocked, {}, 4));
+  INFO(to_text(fused));
+  const auto found = std::find_if(fused.groups.begin(), fused.groups.end(), is_horizontal);
+  REQUIRE(found != fused.groups.end());
+  const std::string text = to_text(group_stages(fused.graph, *found));
+  CHECK(text.find("constant conv8_w_blocks_stack f32[3,8,1,1,8]\n") != std::string::npos);
+  CHECK(text.find("constant conv8_b_stack f32[24]\n") != std::string::npos);
+  check_values(fused, 1);
 }
 
 TEST_CASE("branches of a person's template: any number of branches, attributes as everywhere") {

@@ -82,6 +82,27 @@ TEST_CASE("a register block of four rows by four vectors is bound by its multipl
   CHECK(cycles_of(product(9, 8, 64, ComputeForm::register_block)) == of_group(5, 2, 10.5) + of_group(4, 2, 9));
 }
 
+TEST_CASE("rows whose number is not known are cut as those of a full tile where they are as many, else in halves") {
+  fixtures::NestBuilder nest("matmul", fixtures::matmul_stages(24, 8, 64));
+  const VarId core = nest.core("x_core", "x", 2, 1);
+  nest.tensor(0), nest.tensor(1), nest.tensor(2, true);
+  Compute compute;
+  compute.part = Compute::Part::update;
+  compute.read_buffers = {nest.buffer("AA", 0, {13, 64}, {0, 0}), nest.buffer("BB", 1, {64, 8}, {0, 0})};
+  compute.output_buffer = nest.buffer("CC", 2, {13, 8}, {0, 0});
+  compute.form = ComputeForm::register_block;
+  compute.lane_axis = 1;
+  compute.block_axis = 0;
+  nest.compute(compute, {{0, minimum(13, 24 - IndexExpr(core) * 13)}, {0, 8}, {0, 64}});
+  const LoopNest built = std::move(nest).build();
+  const InnerLoop loop(built, std::get<Compute>(built.body.back()->node), target_with_pipelines());
+  const auto of_group = [](double rows, double trip) { return 64 * trip + 2 + 2 * rows * 2 + 11; };
+  const auto cycles = [&](std::int64_t rows) { return loop.cycles(std::vector<std::int64_t>{rows, 8, 64}); };
+  CHECK(cycles(13) == of_group(7, 14) + of_group(6, 12.5));
+  CHECK(cycles(11) == of_group(8, 16) + of_group(2, 7) + of_group(1, 7));
+  CHECK(cycles(4) == of_group(4, 9));
+}
+
 TEST_CASE("a sum of products that both run along the lanes is a register block") {
   // A depthwise convolution whose lanes are channels: the weights serve all pixels of a block.
   LoopNest nest = parsed(R"(nest depthwise {
