@@ -36,7 +36,8 @@ using TraceEvent =
                  BranchesApart,                                                                         //
                  GroupAccepted, GroupFixed, CandidateRefused, StartsGivenUp, CandidatesCut, ChainsCut,  //
                  BeamKept, PartitionFound,                                                              //
-                 CoresSplit, SplitUnaligned, GivenToManagementCore, BufferCorrelated, IteratorsClassified, SizeTried,
+                 CoresSplit, SplitUnaligned, GivenToManagementCore, GivenToLibrary, KeptFromLibrary, BufferCorrelated,
+                 IteratorsClassified, SizeTried,
                  SizesChosen,                                                                                  //
                  LdmExceeded, LoopTried, LoopBarred, LoopPlaced, LoopsOrdered, TransferPlaced,                 //
                  SplitPlanned, MoreSplitsPlanned, SplitsLeftOut, NeighboursPlanned, PlanImproved, PlanChosen,  //

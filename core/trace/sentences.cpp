@@ -158,6 +158,17 @@ std::string say(const GivenToManagementCore& given, const GroupNames&) {
                      grouped_digits(given.cycles));
 }
 
+std::string say(const GivenToLibrary& given, const GroupNames&) {
+  return fmt::format("library {} computes it in {} cycles, {}", given.library, grouped_digits(given.cycles),
+                     given.nest_cycles == 0
+                         ? "and no plan of the LDM holds it"
+                         : fmt::format("its loop nest would take {}", grouped_digits(given.nest_cycles)));
+}
+
+std::string say(const KeptFromLibrary& kept, const GroupNames&) {
+  return fmt::format("library {} does not compute it: {}", kept.library, kept.reason);
+}
+
 std::string say(const BufferCorrelated& correlated, const GroupNames& names) {
   std::vector<std::string> dimensions;
   for (const std::vector<IteratorId>& of_dimension : correlated.dimensions) {

@@ -13,6 +13,7 @@
 #include "lowering/model/ldm_room.h"
 #include "lowering/model/planner.h"
 #include "lowering/program/launches.h"
+#include "lowering/program/library_plan.h"
 #include "lowering/program/management_plan.h"
 #include "lowering/program/plan_choices.h"
 #include "lowering/program/plan_group.h"
@@ -111,6 +112,11 @@ const StepPlan* ProgramStep::step_plan() const {
 
 const ManagementPlan* ProgramStep::on_management_core() const {
   const auto* step = std::get_if<ManagementStep>(&work);
+  return step == nullptr ? nullptr : step->plan.get();
+}
+
+const LibraryPlan* ProgramStep::by_library() const {
+  const auto* step = std::get_if<LibraryCall>(&work);
   return step == nullptr ? nullptr : step->plan.get();
 }
 
@@ -271,7 +277,13 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
     step.group = group;
     for (TraceRecord& record : traces[g].records) trace.add(std::move(record));
     if (plans[g]) {
-      auto work = work_of(fused.graph, group, *std::move(plans[g]), !schedules.contains(group.name), target);
+      const bool nothing_fixed = !schedules.contains(group.name);
+      if (auto call = library_call(fused.graph, group, *plans[g], nothing_fixed, target, trace)) {
+        step.work = *std::move(call);
+        program.steps.push_back(std::move(step));
+        continue;
+      }
+      auto work = work_of(fused.graph, group, *std::move(plans[g]), nothing_fixed, target);
       if (const auto* refused = std::get_if<Decision>(&work)) {
         SourceLocation place;
         place.object = fmt::format("fused operator {}", group.name);

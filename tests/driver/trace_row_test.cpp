@@ -67,6 +67,9 @@ std::vector<TraceEvent> examples() {
       CoresSplit{SplitBy::alignment, {}, {1, 1, 1}, {1, 1, 1}},
       SplitUnaligned{"C is moved in parts of 2 bytes"},
       GivenToManagementCore{"ldm-capacity", "X_ldm needs 4 096 bytes, has 2 048", 512},
+      GivenToLibrary{"xmath", 72500, 100000},
+      GivenToLibrary{"xmath", 72500, 0},
+      KeptFromLibrary{"xmath", "library-cost", "xmath would take 72 500 cycles, its loop nest takes 50 000"},
       BufferCorrelated{b, {{k}, {x, y}}},
       IteratorsClassified{
           IteratorsClassified::When::first, std::nullopt, {{k, IteratorClass::comp, {a}, {b}}}, state()},
