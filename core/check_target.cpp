@@ -78,6 +78,7 @@ class TargetCheck {
   }
 
   void check_libraries() {
+    if (target_.cores.launch_seconds > largest_launch_seconds) return;  // which is told already
     for (const Library& library : target_.libraries) {
       if (library.call_seconds >= target_.cores.launch_seconds) continue;
       add(fmt::format("library.{}.call_seconds", library.name),

@@ -14,35 +14,36 @@
 namespace stowage::test {
 namespace {
 
-/// A large product, of which a library makes more than a loop nest, a small one, where its call takes longer, and one
+/// A large product, which a library does faster than a loop nest, a small one, where it is slower, and one
 /// with a transposed operand and a bias, which is no product alone.
-void write_network() {
+void write_products() {
   ModelWriter model("products", 17, "products of several forms");
-  model.add_input("x", ElementType::f32, Shape{2, 48, 128});
-  model.add_input("w", ElementType::f32, Shape{128, 160});
-  model.add_input("v", ElementType::f32, Shape{160, 4});
+  model.add_input("x", ElementType::f32, Shape{2, 64, 256});
+  model.add_input("w", ElementType::f32, Shape{256, 256});
+  model.add_input("v", ElementType::f32, Shape{256, 4});
   model.add_input("u", ElementType::f32, Shape{8, 4});
   model.add_input("bias", ElementType::f32, Shape{8});
-  model.add_constant("rows", Tensor::of_int64s({2}, std::vector<std::int64_t>{96, 4}));
+  model.add_constant("rows", Tensor::of_int64s({2}, std::vector<std::int64_t>{128, 4}));
   model.add_node("MatMul", "large", {"x", "w"}, {"a"});
   model.add_node("MatMul", "small", {"a", "v"}, {"b"});
   model.add_node("Reshape", "flat", {"b", "rows"}, {"c"});
   model.add_node("Gemm", "biased", {"c", "u", "bias"}, {"y"}, {{"transB", std::int64_t{1}}});
-  model.add_output("y", ElementType::f32, Shape{96, 8});
+  model.add_output("y", ElementType::f32, Shape{128, 8});
   Diagnostics diagnostics;
   REQUIRE(model.save("products.onnx", diagnostics));
 }
 
 /// With which the large product is the library's and the small one is not.
-const std::vector<std::string> fast_library = {"--set", "target.library.xmath.call_seconds=21e-6",
-                                               "--set", "target.library.xmath.efficiency=[{extent=96,share=0.9}]"};
+const std::vector<std::string> fast_library = {
+    "--set", "target.library.xmath.call_seconds=2e-6", "--set",
+    "target.library.xmath.efficiency=[{extent=32,share=1e-4},{extent=96,share=0.9}]"};
 
 std::vector<std::string> command(std::vector<std::string> first, const std::vector<std::string>& more) {
   first.insert(first.end(), more.begin(), more.end());
   return first;
 }
 
-nlohmann::json step_named(const nlohmann::json& plan, const std::string& name) {
+nlohmann::json row_named(const nlohmann::json& plan, const std::string& name) {
   for (const auto& step : plan.at("steps")) {
     if (step.at("name") == name) return step;
   }
@@ -60,7 +61,7 @@ std::string source_of(const ToolRun& compiled, const std::string& folder) {
 
 TEST_CASE("a library computes the product that it is faster at, and every command knows it") {
   const Workplace here;
-  write_network();
+  write_products();
   const std::string fusion = GENERATE("none", "exact");
   const std::string planner = GENERATE("swtvm", "searched");
   INFO(fusion << " " << planner);
@@ -74,7 +75,7 @@ TEST_CASE("a library computes the product that it is faster at, and every comman
   CHECK(totals.at("command").get<std::string>().find("--library xmath") != std::string::npos);
 
   const auto plan = nlohmann::json::parse(read_text("products/plan.json"));
-  const auto large = step_named(plan, "large");
+  const auto large = row_named(plan, "large");
   CHECK(large.at("kernel") == "layer_large");
   CHECK(large.at("schedule").at("library").at("name") == "xmath");
   CHECK(large.at("schedule").at("library").at("nest_cycles") > large.at("cycles"));
@@ -82,9 +83,9 @@ TEST_CASE("a library computes the product that it is faster at, and every comman
   std::int64_t sum = 0;
   for (const auto& term : large.at("time")) sum += term.at("cycles").get<std::int64_t>();
   CHECK(large.at("cycles") == sum);
-  CHECK_FALSE(step_named(plan, "small").at("schedule").contains("library"));
+  CHECK_FALSE(row_named(plan, "small").at("schedule").contains("library"));
   // Its kernel cannot stay in the spawn of one before it.
-  CHECK(step_named(plan, "small").at("schedule").at("launch") == "spawn");
+  CHECK(row_named(plan, "small").at("schedule").at("launch") == "spawn");
 
   CHECK(read_text("products/src/Makefile").find("-lxMath_manycore") != std::string::npos);
   CHECK(read_text("products/src/Makefile").find("layers_library.o") != std::string::npos);
@@ -99,8 +100,9 @@ TEST_CASE("a library computes the product that it is faster at, and every comman
 
   const ToolRun explained = run_stowage({"explain", "products", "--op", "large", "--steps"});
   INFO(explained.err << explained.out);
-  CHECK(explained.out.find("Computed by a function of a library, which launches kernels of its own: xmath does it in") !=
-        std::string::npos);
+  CHECK(
+      explained.out.find("Computed by a function of a library, which launches kernels of its own: xmath does it in") !=
+      std::string::npos);
   CHECK(explained.out.find("library.xmath.call_seconds") != std::string::npos);
   CHECK(explained.out.find("accepted: library xmath computes it in") != std::string::npos);
   const ToolRun small = run_stowage({"explain", "products", "--op", "small", "--steps"});
@@ -130,11 +132,10 @@ TEST_CASE("a call is emitted as written down, for operands by rows and by column
   model.add_output("C", ElementType::f32, Shape{3, 7});
   Diagnostics diagnostics;
   REQUIRE(model.save("transposed.onnx", diagnostics));
-  const std::string text = source_of(
-      run_stowage({"compile", "transposed.onnx", "-o", "plan", "--library", "xmath", "--set",
-                   "target.library.xmath.call_seconds=0", "--set",
-                   "target.library.xmath.efficiency=[{extent=1,share=1}]"}),
-      "plan");
+  const std::string text = source_of(run_stowage({"compile", "transposed.onnx", "-o", "plan", "--library", "xmath",
+                                                  "--set", "target.library.xmath.call_seconds=0", "--set",
+                                                  "target.library.xmath.efficiency=[{extent=1,share=1}]"}),
+                                     "plan");
   CHECK_THAT(text.substr(text.find("#include \"athread.h\"")),
              Catch::Contains("#ifdef SW_EMULATION /* computes plainly */\n"
                              "#include \"swemu_library.h\"\n"
@@ -165,7 +166,7 @@ TEST_CASE("a call is emitted as written down, for operands by rows and by column
 
 TEST_CASE("nobody's library is called unless one is asked for, and one that there is") {
   const Workplace here;
-  write_network();
+  write_products();
   const auto compiled = [](std::vector<std::string> more) {
     return run_stowage(command({"compile", "products.onnx", "--fusion", "none", "--json"}, more));
   };
@@ -192,7 +193,8 @@ TEST_CASE("nobody's library is called unless one is asked for, and one that ther
   refused("library.xmath.efficiency=[{extent=4,share=0.5},{extent=4,share=0.6}]", "not-ascending");
   refused("library.xmath.dgemm=\"x\"", "unknown-key");
   refused("library.other.header=\"other.h\"", "missing-key");
-  write_text("batch.toml", "[[job]]\nmodel = \"products.onnx\"\nfusion = \"none\"\nlibrary = \"xmaht\"\n");
+  write_text("batch.toml",
+             "[[job]]\nname = \"one\"\nmodel = \"products.onnx\"\nfusion = \"none\"\nlibrary = \"xmaht\"\n");
   const ToolRun batch = run_stowage({"batch", "batch.toml", "-o", "batch"});
   INFO(batch.err << batch.out);
   CHECK((batch.err + batch.out).find("xmaht") != std::string::npos);
@@ -200,7 +202,7 @@ TEST_CASE("nobody's library is called unless one is asked for, and one that ther
 
 TEST_CASE("a call of a library that does not fit its operator or its target is damage") {
   const Workplace here;
-  write_network();
+  write_products();
   REQUIRE(run_stowage(command({"compile", "products.onnx", "-o", "products", "--fusion", "none", "--library", "xmath"},
                               fast_library))
               .code == 0);

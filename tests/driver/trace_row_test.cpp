@@ -13,13 +13,7 @@
 namespace stowage::test {
 namespace {
 
-const GroupNames names = {{"x", "y", "k"}, {"A", "B", "C"}};
-const IteratorId x(0U);
-const IteratorId y(1U);
-const IteratorId k(2U);
-const BufferId a(0U);
-const BufferId b(1U);
-const BufferId c(2U);
+const GroupNames traced_names = {{"x", "y", "k"}, {"A", "B", "C"}};
 
 LdmState state() {
   using enum IteratorClass;
@@ -28,6 +22,12 @@ LdmState state() {
 
 /// At least one of each kind, and every form of its sentence that has words of its own.
 std::vector<TraceEvent> examples() {
+  const IteratorId x(0U);
+  const IteratorId y(1U);
+  const IteratorId k(2U);
+  const BufferId a(0U);
+  const BufferId b(1U);
+  const BufferId c(2U);
   const std::vector<TracedSplit> split = {{x, 8}, {y, 2}};
   const TracedLoop ko{k, true};
   return {
@@ -133,7 +133,7 @@ TEST_CASE("every kind of event has its heading and its sentence", "[trace]") {
     kinds.insert(event.index());
     const TraceHeading heading = heading_of(event);
     text += heading.algorithm + " [" + heading.rule + "] " + std::string(name_of(heading.outcome)) + ": " +
-            sentence(event, names) + "\n";
+            sentence(event, traced_names) + "\n";
   }
   CHECK(kinds.size() == std::variant_size_v<TraceEvent>);
   CHECK(text == golden("trace-sentences.txt", text));
@@ -151,22 +151,22 @@ TEST_CASE("every kind of event is read as it was written", "[trace]") {
     const Json row = row_of(event);
     INFO(row.dump());
     kinds.insert(row.at("kind").get<std::string>());
-    const TraceEvent read = event_of(Json::parse(row.dump()), &names);
+    const TraceEvent read = event_of(Json::parse(row.dump()), &traced_names);
     CHECK(read.index() == event.index());
     CHECK(row_of(read) == row);
-    CHECK(sentence(read, names) == sentence(event, names));
+    CHECK(sentence(read, traced_names) == sentence(event, traced_names));
   }
   CHECK(kinds.size() == std::variant_size_v<TraceEvent>);
 }
 
 TEST_CASE("a count beyond the largest that is read is written as that", "[trace]") {
-  const Json row = row_of(LoopPlaced{{k, true}, std::numeric_limits<std::int64_t>::max(), max_cycles});
+  const Json row = row_of(LoopPlaced{{IteratorId(2U), true}, std::numeric_limits<std::int64_t>::max(), max_cycles});
   CHECK(row.at("operations") == max_cycles);
   CHECK(row.at("transfers") == max_cycles);
-  CHECK_NOTHROW(event_of(row, &names));
+  CHECK_NOTHROW(event_of(row, &traced_names));
   Json larger = row;
   larger["transfers"] = max_cycles + 1;
-  CHECK_THROWS_AS(event_of(larger, &names), std::invalid_argument);
+  CHECK_THROWS_AS(event_of(larger, &traced_names), std::invalid_argument);
 }
 
 /// Calls `visit` with every value in it, at any depth.
@@ -180,7 +180,7 @@ void visit_values(Json& json, const std::function<void(Json&)>& visit) {
 bool is_refused(const Json& row) {
   try {
     // What is read can be told, whatever it is.
-    static_cast<void>(sentence(event_of(row, &names), names));
+    static_cast<void>(sentence(event_of(row, &traced_names), traced_names));
     return false;
   } catch (const Json::exception&) {
     return true;

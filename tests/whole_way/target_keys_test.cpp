@@ -91,8 +91,8 @@ std::string outcome_without_ldm(std::vector<std::string> settings) {
 /// A product that the library of the target computes: of so many operations that its call is the least of it.
 std::string outcome_by_library(std::vector<std::string> settings) {
   Net net;
-  const Graph graph = net.unplaced(
-      net.op("MatMul", "MatMul", {net.input("a", {512, 512}), net.constant("b", filled({512, 512}))}));
+  const Graph graph =
+      net.unplaced(net.op("MatMul", "MatMul", {net.input("a", {512, 512}), net.constant("b", filled({512, 512}))}));
   CompileRequest request;
   request.library = "xmath";
   request.settings = std::move(settings);
