@@ -261,6 +261,14 @@ std::vector<std::string> library_names(const Target& target) {
   return names;
 }
 
+void use_library(Target& target, const std::string& name, Diagnostics& diagnostics) {
+  if (find_library(target, name) == nullptr) {
+    diagnostics.error("unknown-library", {}, fmt::format("no library '{}'", name),
+                      suggest_name(name, library_names(target)));
+  }
+  target.use_library = name;
+}
+
 std::string to_toml(const Target& target) {
   std::string text;
   std::string_view table;

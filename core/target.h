@@ -13,6 +13,7 @@
 
 #include "core/diagnostics.h"
 #include "core/element_type.h"
+#include "core/library.h"
 #include "core/rate.h"
 
 namespace stowage {
@@ -97,23 +98,6 @@ struct ManagementCore {
   std::int64_t cache_bytes = 0;  ///< the largest cache
 };
 
-/// What a library reaches, as a share of the peak of all cores, in products whose smallest extent is so large.
-struct LibraryPoint {
-  std::int64_t extent = 0;
-  double share = 0;
-};
-
-/// A vendor's library that the management core calls and that starts kernels of its own: its matrix product of float32,
-/// which is called as CBLAS has it.
-struct Library {
-  std::string name;
-  std::string header;                    ///< that declares it, "cblas.h"
-  std::string sgemm;                     ///< its name in C
-  std::string link;                      ///< what the linker is told, "-lxmath"
-  double call_seconds = 0;               ///< from the call to the return, of a product of next to nothing
-  std::vector<LibraryPoint> efficiency;  ///< ascending extents, at least one
-};
-
 struct Target {
   std::string name;
   std::string summary;
@@ -137,6 +121,8 @@ struct Target {
 /// Null where the target has none of that name.
 const Library* find_library(const Target& target, std::string_view name);
 std::vector<std::string> library_names(const Target& target);
+/// Has programs call it, or reports that the target has none of that name.
+void use_library(Target& target, const std::string& name, Diagnostics& diagnostics);
 
 /// Another family of targets than Athread: reads the keys that are its own into Target::own, and what else of a target
 /// follows from them. `name`, `summary`, `family` and `clock_hz` are read for every family.

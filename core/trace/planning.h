@@ -29,20 +29,6 @@ struct GivenToManagementCore {
   std::int64_t cycles = 0;
 };
 
-/// A library computes the operator, which takes less than its loop nest.
-struct GivenToLibrary {
-  std::string library;
-  std::int64_t cycles = 0;
-  std::int64_t nest_cycles = 0;  ///< 0: no plan of the LDM holds it
-};
-
-/// What multiplies and is not the library's.
-struct KeptFromLibrary {
-  std::string library;
-  std::string rule;  ///< that says so
-  std::string reason;
-};
-
 /// Algorithm 4, of one buffer.
 struct BufferCorrelated {
   BufferId buffer;

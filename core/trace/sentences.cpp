@@ -158,15 +158,9 @@ std::string say(const GivenToManagementCore& given, const GroupNames&) {
                      grouped_digits(given.cycles));
 }
 
-std::string say(const GivenToLibrary& given, const GroupNames&) {
-  return fmt::format("library {} computes it in {} cycles, {}", given.library, grouped_digits(given.cycles),
-                     given.nest_cycles == 0
-                         ? "and no plan of the LDM holds it"
-                         : fmt::format("its loop nest would take {}", grouped_digits(given.nest_cycles)));
-}
-
-std::string say(const KeptFromLibrary& kept, const GroupNames&) {
-  return fmt::format("library {} does not compute it: {}", kept.library, kept.reason);
+std::string say(const LibraryJudged& judged, const GroupNames&) {
+  return fmt::format("library {} {} it: {}", judged.library, judged.computes ? "computes" : "does not compute",
+                     judged.reason);
 }
 
 std::string say(const BufferCorrelated& correlated, const GroupNames& names) {

@@ -132,14 +132,10 @@ constexpr auto fields_of(Of<GivenToManagementCore>) {
   using T = GivenToManagementCore;
   return kind("management-core", field("rule", &T::rule), field("reason", &T::reason), field("cycles", &T::cycles));
 }
-constexpr auto fields_of(Of<GivenToLibrary>) {
-  using T = GivenToLibrary;
-  return kind("given-to-library", field("library", &T::library), field("cycles", &T::cycles),
-              field("nest_cycles", &T::nest_cycles));
-}
-constexpr auto fields_of(Of<KeptFromLibrary>) {
-  using T = KeptFromLibrary;
-  return kind("kept-from-library", field("library", &T::library), field("rule", &T::rule), field("reason", &T::reason));
+constexpr auto fields_of(Of<LibraryJudged>) {
+  using T = LibraryJudged;
+  return kind("library-judged", field("library", &T::library), field("computes", &T::computes), field("rule", &T::rule),
+              field("reason", &T::reason));
 }
 constexpr auto fields_of(Of<BufferCorrelated>) {
   using T = BufferCorrelated;

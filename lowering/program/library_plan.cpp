@@ -223,7 +223,7 @@ std::optional<StepWork> library_call(const Graph& graph, const FusedOperator& gr
   StageList stages = group_stages(graph, group);
   if (multiply_adds(stages) == 0) return std::nullopt;
   const auto kept = [&](const Decision& why) {
-    trace.add(group.name, KeptFromLibrary{target.use_library, why.rule, why.reason});
+    trace.add(group.name, LibraryJudged{target.use_library, false, why.rule, why.reason});
     return std::nullopt;
   };
   if (group.operators.size() > 1) {
@@ -234,7 +234,7 @@ std::optional<StepWork> library_call(const Graph& graph, const FusedOperator& gr
   auto call = plan_by_library(std::move(stages), cycles_of_nest(planned), target);
   if (const auto* refused = std::get_if<Decision>(&call)) return kept(*refused);
   auto plan = std::make_shared<const LibraryPlan>(std::get<LibraryPlan>(std::move(call)));
-  trace.add(group.name, GivenToLibrary{target.use_library, plan->cycles(), plan->nest_cycles().value_or(0)});
+  trace.add(group.name, LibraryJudged{target.use_library, true, cost_rule, plan->reason()});
   return StepWork(LibraryCall{std::move(plan)});
 }
 

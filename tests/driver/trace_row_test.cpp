@@ -67,9 +67,8 @@ std::vector<TraceEvent> examples() {
       CoresSplit{SplitBy::alignment, {}, {1, 1, 1}, {1, 1, 1}},
       SplitUnaligned{"C is moved in parts of 2 bytes"},
       GivenToManagementCore{"ldm-capacity", "X_ldm needs 4 096 bytes, has 2 048", 512},
-      GivenToLibrary{"xmath", 72500, 100000},
-      GivenToLibrary{"xmath", 72500, 0},
-      KeptFromLibrary{"xmath", "library-cost", "xmath would take 72 500 cycles, its loop nest takes 50 000"},
+      LibraryJudged{"xmath", true, "library-cost", "it does it in 72 500 cycles, its loop nest would take 100 000"},
+      LibraryJudged{"xmath", false, "library-form", "it has 2 stages, a product alone has one"},
       BufferCorrelated{b, {{k}, {x, y}}},
       IteratorsClassified{
           IteratorsClassified::When::first, std::nullopt, {{k, IteratorClass::comp, {a}, {b}}}, state()},
