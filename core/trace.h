@@ -38,7 +38,7 @@ using TraceEvent =
                  GroupAccepted, GroupFixed, CandidateRefused, StartsGivenUp, CandidatesCut, ChainsCut,  //
                  BeamKept, PartitionFound,                                                              //
                  CoresSplit, SplitUnaligned, GivenToManagementCore, LibraryJudged, BufferCorrelated,
-                 IteratorsClassified, SizeTried, IteratorsClassified, SizeTried,
+                 IteratorsClassified, SizeTried,
                  SizesChosen,                                                                                  //
                  LdmExceeded, LoopTried, LoopBarred, LoopPlaced, LoopsOrdered, TransferPlaced,                 //
                  SplitPlanned, MoreSplitsPlanned, SplitsLeftOut, NeighboursPlanned, PlanImproved, PlanChosen,  //
