@@ -15,7 +15,6 @@ namespace stowage {
 namespace {
 
 constexpr const char* form_rule = "library-form";
-constexpr const char* cost_rule = "library-cost";
 
 /// Elements that one step along each axis of a stage moves in a tensor; nothing where an index is no sum of axes.
 std::optional<std::vector<std::int64_t>> steps_in(const StageTensor& tensor, const std::vector<IndexExpr>& index,
@@ -64,6 +63,47 @@ std::optional<MatrixProduct::Operand> operand(StageTensorId tensor, std::int64_t
   return std::nullopt;
 }
 
+/// A stage's operand, and what a step along each axis moves in it.
+struct Factor {
+  const Access* access = nullptr;
+  std::vector<std::int64_t> steps;
+};
+
+Decision no_product(std::string why) { return Decision::refuse(form_rule, std::move(why)); }
+
+/// The product whose rows are the axes of the left factor.
+std::variant<MatrixProduct, Decision> product_of(const Stage& stage, const Factor& left, const Factor& right,
+                                                 const std::vector<std::int64_t>& in_c) {
+  Run rows;     // of C and of its left operand
+  Run columns;  // of C and of its right operand
+  Run depth;
+  for (std::size_t a = 0; a < stage.axes.size(); ++a) {
+    const Axis& axis = stage.axes[a];
+    if (axis.extent == 0) return no_product("it computes nothing");
+    if (axis.extent == 1) continue;
+    const Run run{axis.extent, left.steps[a], right.steps[a], in_c[a]};
+    Run* part = nullptr;
+    if (run.in_a != 0 && run.in_b == 0 && run.in_c != 0) part = &rows;
+    if (run.in_a == 0 && run.in_b != 0 && run.in_c != 0) part = &columns;
+    if (run.in_a != 0 && run.in_b != 0 && run.in_c == 0) part = &depth;
+    if (part == nullptr)
+      return no_product(fmt::format("axis {} runs through other operands than a product's do", axis.name));
+    if (!extend(*part, run)) return no_product(fmt::format("axis {} leaves gaps in an operand", axis.name));
+  }
+  MatrixProduct product{rows.extent, columns.extent, depth.extent, {}, {}, {}};
+  const auto a = operand(left.access->tensor, product.m, rows.in_a, product.k, depth.in_a);
+  const auto b = operand(right.access->tensor, product.k, depth.in_b, product.n, columns.in_b);
+  const auto c = operand(stage.output, product.m, rows.in_c, product.n, columns.in_c);
+  if (!a || !b || !c || c->transposed) return no_product("a matrix lies neither by rows nor by columns");
+  constexpr std::int64_t most = std::numeric_limits<int>::max();
+  if (std::max({product.m, product.n, product.k, a->row, b->row, c->row}) > most)
+    return no_product("an extent is no int");
+  product.a = *a;
+  product.b = *b;
+  product.c = *c;
+  return product;
+}
+
 /// The two reads that a body multiplies; nothing where it does something else.
 const ScalarNode::Binary* product_of_reads(const Stage& stage) {
   if (stage.reduction != Reduction::sum || stage.finish || stage.reads.size() != 2) return nullptr;
@@ -73,8 +113,6 @@ const ScalarNode::Binary* product_of_reads(const Stage& stage) {
   const auto* right = std::get_if<ScalarNode::Read>(&product->b->value);
   return left != nullptr && right != nullptr && left->read != right->read ? product : nullptr;
 }
-
-Decision no_product(std::string why) { return Decision::refuse(form_rule, std::move(why)); }
 
 /// Linear between points, constant beyond the last, proportional below the first.
 double share_at(const std::vector<LibraryPoint>& points, std::int64_t extent) {
@@ -127,38 +165,19 @@ std::variant<MatrixProduct, Decision> matrix_product(const StageList& list) {
   if (left.padding || right.padding) return no_product("it reads beyond the edges of an operand");
   std::vector<IndexExpr> written;
   for (int a = 0; a < stage.spatial; ++a) written.emplace_back(variable_of(a));
-  const auto in_a = steps_in(list.tensors[left.tensor], left.index, stage.axes.size());
-  const auto in_b = steps_in(list.tensors[right.tensor], right.index, stage.axes.size());
-  const auto in_c = steps_in(list.tensors[stage.output], written, stage.axes.size());
-  if (!in_a || !in_b || !in_c) return no_product("an operand's index is no sum of axes");
-
-  Run rows;     // of C and of its left operand
-  Run columns;  // of C and of its right operand
-  Run depth;
-  for (std::size_t a = 0; a < stage.axes.size(); ++a) {
-    const Axis& axis = stage.axes[a];
-    if (axis.extent == 0) return no_product("it computes nothing");
-    if (axis.extent == 1) continue;
-    const Run run{axis.extent, (*in_a)[a], (*in_b)[a], (*in_c)[a]};
-    Run* part = nullptr;
-    if (run.in_a != 0 && run.in_b == 0 && run.in_c != 0) part = &rows;
-    if (run.in_a == 0 && run.in_b != 0 && run.in_c != 0) part = &columns;
-    if (run.in_a != 0 && run.in_b != 0 && run.in_c == 0) part = &depth;
-    if (part == nullptr)
-      return no_product(fmt::format("axis {} runs through other operands than a product's do", axis.name));
-    if (!extend(*part, run)) return no_product(fmt::format("axis {} leaves gaps in an operand", axis.name));
+  const std::size_t axes = stage.axes.size();
+  auto in_left = steps_in(list.tensors[left.tensor], left.index, axes);
+  auto in_right = steps_in(list.tensors[right.tensor], right.index, axes);
+  const auto in_c = steps_in(list.tensors[stage.output], written, axes);
+  if (!in_left || !in_right || !in_c) return no_product("an operand's index is no sum of axes");
+  const Factor first{&left, *std::move(in_left)};
+  const Factor second{&right, *std::move(in_right)};
+  auto product = product_of(stage, first, second, *in_c);
+  // A convolution of one point writes its channels by rows, whichever operand its definition names first.
+  if (std::holds_alternative<Decision>(product)) {
+    auto exchanged = product_of(stage, second, first, *in_c);
+    if (std::holds_alternative<MatrixProduct>(exchanged)) return exchanged;
   }
-  MatrixProduct product{rows.extent, columns.extent, depth.extent, {}, {}, {}};
-  const auto a = operand(left.tensor, product.m, rows.in_a, product.k, depth.in_a);
-  const auto b = operand(right.tensor, product.k, depth.in_b, product.n, columns.in_b);
-  const auto c = operand(stage.output, product.m, rows.in_c, product.n, columns.in_c);
-  if (!a || !b || !c || c->transposed) return no_product("a matrix lies neither by rows nor by columns");
-  constexpr std::int64_t most = std::numeric_limits<int>::max();
-  if (std::max({product.m, product.n, product.k, a->row, b->row, c->row}) > most)
-    return no_product("an extent is no int");
-  product.a = *a;
-  product.b = *b;
-  product.c = *c;
   return product;
 }
 
@@ -203,39 +222,31 @@ std::optional<std::int64_t> cycles_of_nest(const Planned& planned) {
 }
 
 std::variant<LibraryPlan, Decision> plan_by_library(StageList stages, std::optional<std::int64_t> nest_cycles,
-                                                    const Target& target) {
+                                                    std::int64_t launch_cycles, const Target& target) {
   const Library* const library = find_library(target, target.use_library);
   check(library != nullptr, "a plan by a library that there is not");
   auto product = matrix_product(stages);
   if (auto* refused = std::get_if<Decision>(&product)) return *std::move(refused);
   LibraryPlan plan(std::move(stages), std::get<MatrixProduct>(product), *library, nest_cycles, target);
-  if (plan.cycles() >= nest_cycles.value_or(cycle_limit)) {
-    return Decision::refuse(
-        cost_rule, fmt::format("{} would take {} cycles, its loop nest takes {}", library->name,
-                               grouped_digits(plan.cycles()), grouped_digits(nest_cycles.value_or(cycle_limit))));
-  }
-  return plan;
+  if (plan.cycles() + launch_cycles < nest_cycles.value_or(cycle_limit)) return plan;
+  const std::string launch =
+      launch_cycles == 0 ? "" : fmt::format(" and {} to spawn the kernel behind it", grouped_digits(launch_cycles));
+  return Decision::refuse(
+      std::string(library_cost_rule),
+      fmt::format("{} would take {} cycles{}, {}", library->name, grouped_digits(plan.cycles()), launch,
+                  nest_cycles ? fmt::format("its loop nest takes {}", grouped_digits(*nest_cycles))
+                              : "more than any step may"));
 }
 
-std::optional<StepWork> library_call(const Graph& graph, const FusedOperator& group, const Planned& planned,
-                                     bool nothing_fixed, const Target& target, TraceSink trace) {
-  if (target.use_library.empty()) return std::nullopt;
-  StageList stages = group_stages(graph, group);
-  if (multiply_adds(stages) == 0) return std::nullopt;
-  const auto kept = [&](const Decision& why) {
-    trace.add(group.name, LibraryJudged{target.use_library, false, why.rule, why.reason});
-    return std::nullopt;
-  };
+std::variant<LibraryCall, Decision> library_call(const Graph& graph, const FusedOperator& group, const Planned& planned,
+                                                 std::int64_t launch_cycles, const Target& target) {
   if (group.operators.size() > 1) {
-    return kept(Decision::refuse(
-        "library-group", fmt::format("it is fused of {} operators, a library computes one", group.operators.size())));
+    return Decision::refuse("library-group",
+                            fmt::format("it is fused of {} operators, a library computes one", group.operators.size()));
   }
-  if (!nothing_fixed) return kept(Decision::refuse("library-fixed", "a schedule is given for it"));
-  auto call = plan_by_library(std::move(stages), cycles_of_nest(planned), target);
-  if (const auto* refused = std::get_if<Decision>(&call)) return kept(*refused);
-  auto plan = std::make_shared<const LibraryPlan>(std::get<LibraryPlan>(std::move(call)));
-  trace.add(group.name, LibraryJudged{target.use_library, true, cost_rule, plan->reason()});
-  return StepWork(LibraryCall{std::move(plan)});
+  auto call = plan_by_library(group_stages(graph, group), cycles_of_nest(planned), launch_cycles, target);
+  if (auto* refused = std::get_if<Decision>(&call)) return *std::move(refused);
+  return LibraryCall{std::make_shared<const LibraryPlan>(std::get<LibraryPlan>(std::move(call)))};
 }
 
 }  // namespace stowage

@@ -6,16 +6,19 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "core/decision.h"
 #include "core/target.h"
-#include "core/trace.h"
 #include "lowering/program/plan_group.h"
 #include "lowering/program/program_step.h"
 
 namespace stowage {
+
+/// Of judgements by cycles, for and against.
+inline constexpr std::string_view library_cost_rule = "library-cost";
 
 /// C[m, n] = A[m, k] B[k, n], all of them by rows; of a transposed operand the rows lie as columns.
 struct MatrixProduct {
@@ -70,13 +73,12 @@ class LibraryPlan final : public StepPlan {
 std::optional<std::int64_t> cycles_of_nest(const Planned& planned);
 
 /// Of one operator: the call of the library that the target's programs use, or why there is none: it is no product, or
-/// takes no less than its loop nest, if it has one.
+/// takes no less than its loop nest, if it has one, and the kernel behind it `launch_cycles` more than behind a nest.
 std::variant<LibraryPlan, Decision> plan_by_library(StageList stages, std::optional<std::int64_t> nest_cycles,
-                                                    const Target& target);
+                                                    std::int64_t launch_cycles, const Target& target);
 
-/// The call for a group, where the target's programs use a library and it takes less than what was planned. The trace
-/// says why or why not, of what multiplies at all.
-std::optional<StepWork> library_call(const Graph& graph, const FusedOperator& group, const Planned& planned,
-                                     bool nothing_fixed, const Target& target, TraceSink trace);
+/// The same of a group, which may be of several operators.
+std::variant<LibraryCall, Decision> library_call(const Graph& graph, const FusedOperator& group, const Planned& planned,
+                                                 std::int64_t launch_cycles, const Target& target);
 
 }  // namespace stowage
