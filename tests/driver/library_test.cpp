@@ -14,21 +14,21 @@
 namespace stowage::test {
 namespace {
 
-/// A large product, which a library does faster than a loop nest, a small one, where it is slower, and one
-/// with a transposed operand and a bias, which is no product alone.
+/// A large product, which a library does faster than a loop nest by more than a spawn, a small one, where it is slower,
+/// and one with a transposed operand and a bias, which is no product alone.
 void write_products() {
   ModelWriter model("products", 17, "products of several forms");
-  model.add_input("x", ElementType::f32, Shape{2, 64, 256});
-  model.add_input("w", ElementType::f32, Shape{256, 256});
-  model.add_input("v", ElementType::f32, Shape{256, 4});
+  model.add_input("x", ElementType::f32, Shape{2, 256, 512});
+  model.add_input("w", ElementType::f32, Shape{512, 512});
+  model.add_input("v", ElementType::f32, Shape{512, 4});
   model.add_input("u", ElementType::f32, Shape{8, 4});
   model.add_input("bias", ElementType::f32, Shape{8});
-  model.add_constant("rows", Tensor::of_int64s({2}, std::vector<std::int64_t>{128, 4}));
+  model.add_constant("rows", Tensor::of_int64s({2}, std::vector<std::int64_t>{512, 4}));
   model.add_node("MatMul", "large", {"x", "w"}, {"a"});
   model.add_node("MatMul", "small", {"a", "v"}, {"b"});
   model.add_node("Reshape", "flat", {"b", "rows"}, {"c"});
   model.add_node("Gemm", "biased", {"c", "u", "bias"}, {"y"}, {{"transB", std::int64_t{1}}});
-  model.add_output("y", ElementType::f32, Shape{128, 8});
+  model.add_output("y", ElementType::f32, Shape{512, 8});
   Diagnostics diagnostics;
   REQUIRE(model.save("products.onnx", diagnostics));
 }
@@ -162,6 +162,57 @@ TEST_CASE("a call is emitted as written down, for operands by rows and by column
     if (at != std::string::npos) file.text.replace(at, 9, "t_A, 1.0f");
   }
   CHECK(complaints_of_vendor_headers({&program}).find("layers_library.c") != std::string::npos);
+}
+
+TEST_CASE("a library computes convolutions of one point, and parts of a tensor") {
+  const Workplace here;
+  ModelWriter model("parts", 17, "a convolution of one point, and two products side by side");
+  model.add_input("x", ElementType::f32, Shape{1, 16, 6, 5});
+  model.add_input("w", ElementType::f32, Shape{24, 16, 1, 1});
+  model.add_input("A", ElementType::f32, Shape{5, 3});
+  model.add_input("B", ElementType::f32, Shape{3, 7});
+  model.add_input("D", ElementType::f32, Shape{3, 4});
+  model.add_node("Conv", "point", {"x", "w"}, {"y"});
+  model.add_node("MatMul", "left", {"A", "B"}, {"l"});
+  model.add_node("MatMul", "right", {"A", "D"}, {"r"});
+  model.add_node("Concat", "beside", {"l", "r"}, {"C"}, {{"axis", std::int64_t{1}}});
+  model.add_output("y", ElementType::f32, Shape{1, 24, 6, 5});
+  model.add_output("C", ElementType::f32, Shape{5, 11});
+  Diagnostics diagnostics;
+  REQUIRE(model.save("parts.onnx", diagnostics));
+  // Without a call's own time and the spawn behind it the library takes least.
+  const std::string text =
+      source_of(run_stowage({"compile", "parts.onnx", "-o", "plan", "--fusion", "none", "--planner", "swtvm",
+                             "--library", "xmath", "--set", "target.library.xmath.call_seconds=0", "--set",
+                             "target.library.xmath.efficiency=[{extent=1,share=1}]"}),
+                "plan");
+  CHECK_THAT(text, Catch::Contains("24, 30, 16, 1.0f, t_w, 16, t_x, 30, 0.0f, t_y, 30);") &&
+                       Catch::Contains("5, 7, 3, 1.0f, t_A, 3, t_B, 7, 0.0f, t_l, 11);") &&
+                       Catch::Contains("5, 4, 3, 1.0f, t_A, 3, t_D, 4, 0.0f, t_r, 11);"));
+  const ToolRun run = run_stowage({"run", "plan", "--check"});
+  INFO(run.err << run.out);
+  CHECK(run.code == 0);
+}
+
+TEST_CASE("results of a batch say which library a job may call") {
+  const Workplace here;
+  write_products();
+  write_text("batch.toml",
+             "[[job]]\nname = \"with\"\nmodel = \"products.onnx\"\nfusion = \"none\"\nlibrary = \"xmath\"\n"
+             "[[job]]\nname = \"without\"\nmodel = \"products.onnx\"\nfusion = \"none\"\n");
+  const ToolRun listed = run_stowage({"batch", "batch.toml", "--dry-run", "--json"});
+  INFO(listed.err);
+  const auto jobs = nlohmann::json::parse(listed.out);
+  CHECK(jobs.at(0).at("library") == "xmath");
+  CHECK_FALSE(jobs.at(1).contains("library"));
+  const ToolRun first = run_stowage({"batch", "batch.toml", "-o", "first"});
+  INFO(first.err << first.out);
+  REQUIRE(first.code == 0);
+  CHECK(read_text("first/results.jsonl").find("\"library\":\"xmath\"") != std::string::npos);
+  write_text("batch.toml", "[[job]]\nname = \"with\"\nmodel = \"products.onnx\"\nfusion = \"none\"\n");
+  const ToolRun second = run_stowage({"batch", "batch.toml", "-o", "second", "--baseline", "first/results.jsonl"});
+  INFO(second.err << second.out);
+  CHECK((second.err + second.out).find("library none instead of xmath") != std::string::npos);
 }
 
 TEST_CASE("nobody's library is called unless one is asked for, and one that there is") {

@@ -11,14 +11,11 @@ static inline void swemu_sgemm(int order, int transposed_a, int transposed_b, in
                                const float* a, int row_a, const float* b, int row_b, float beta, float* c, int row_c) {
   (void)order; /* CblasRowMajor is the only one that is emitted */
   for (long i = 0; i < m; ++i) {
-    for (long j = 0; j < n; ++j) {
-      float sum = 0.0f;
-      for (long p = 0; p < k; ++p) {
-        const float left = transposed_a == CblasTrans ? a[p * row_a + i] : a[i * row_a + p];
-        sum += left * (transposed_b == CblasTrans ? b[j * row_b + p] : b[p * row_b + j]);
-      }
-      float* const to = &c[i * row_c + j];
-      *to = alpha * sum + (beta == 0.0f ? 0.0f : beta * *to);
+    float* const to = &c[i * row_c];
+    for (long j = 0; j < n; ++j) to[j] = beta == 0.0f ? 0.0f : beta * to[j];
+    for (long p = 0; p < k; ++p) { /* outside of j, so that rows of B and C are run through in order */
+      const float left = alpha * (transposed_a == CblasTrans ? a[p * row_a + i] : a[i * row_a + p]);
+      for (long j = 0; j < n; ++j) to[j] += left * (transposed_b == CblasTrans ? b[j * row_b + p] : b[p * row_b + j]);
     }
   }
 }
