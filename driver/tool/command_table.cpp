@@ -38,9 +38,9 @@ void declare_compile(CLI::App& app, Options& all) {
                              built_in_backends().front()->default_planner()))
       ->check(known(planner_names(built_in_backends())))
       ->type_name("P");
-  app.add_option("--layout", options.layout,
-                 fmt::format("how pictures lie between operators: {} ({})", fmt::join(layout_names(), ", "),
-                             options.layout))
+  app.add_option(
+         "--layout", options.layout,
+         fmt::format("how pictures lie between operators: {} ({})", fmt::join(layout_names(), ", "), options.layout))
       ->check(known(layout_names()))
       ->type_name("L");
   app.add_option("--cost", options.cost,
