@@ -134,8 +134,8 @@ StepWork restored_management(const Json& schedule, const std::string& text, cons
 StepWork called(const std::string& name, std::optional<std::int64_t> nest_cycles, const Graph& graph,
                 const FusedOperator& group, const Target& target) {
   const Library* const library = find_library(target, name);
-  if (library == nullptr)
-    throw Damage(fmt::format("'{}' is given to library '{}', which its target has not", group.name, name));
+  if (library == nullptr || name != target.use_library)  // a program links with one
+    throw Damage(fmt::format("'{}' is given to library '{}', which its target does not use", group.name, name));
   StageList stages = group_stages(graph, group);
   const auto product = matrix_product(stages);
   if (const auto* refused = std::get_if<Decision>(&product))

@@ -142,8 +142,8 @@ std::vector<PlanTerm> terms_of(const MatrixProduct& product, const Library& libr
                        product.n, product.k, 100 * share, smallest),
            table + ".efficiency"},
           {"main memory", std::max<std::int64_t>(0, moved - arithmetic),
-           fmt::format("{} cycles for {:.0f} bytes of the three matrices, as far as the product takes less",
-                       grouped_digits(moved), bytes),
+           fmt::format("{} cycles for {} bytes of the three matrices, as far as the product takes less",
+                       grouped_digits(moved), grouped_digits(static_cast<std::int64_t>(std::min(bytes, 9e18)))),
            "dma.bandwidth"}};
 }
 

@@ -76,6 +76,7 @@ TEST_CASE("a library computes the product that it is faster at, and every comman
 
   const auto plan = nlohmann::json::parse(read_text("products/plan.json"));
   const auto large = row_named(plan, "large");
+  CHECK(large.at("kind") == "library");
   CHECK(large.at("kernel") == "layer_large");
   CHECK(large.at("schedule").at("library").at("name") == "xmath");
   CHECK(large.at("schedule").at("library").at("nest_cycles") > large.at("cycles"));
@@ -269,9 +270,10 @@ TEST_CASE("a call of a library that does not fit its operator or its target is d
   }
   SECTION("another library") {
     step("large").at("schedule").at("library").at("name") = "other";
-    complaint = "which its target has not";
+    complaint = "is given to library 'other', which its target does not use";
   }
   SECTION("no product") {
+    step("biased")["kind"] = "library";
     step("biased").at("schedule") = step("large").at("schedule");
     complaint = "is given to a library, but it has 2 stages";
   }
