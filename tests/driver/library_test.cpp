@@ -199,8 +199,9 @@ TEST_CASE("results of a batch say which library a job may call") {
   const Workplace here;
   write_products();
   write_text("batch.toml",
-             "[[job]]\nname = \"with\"\nmodel = \"products.onnx\"\nfusion = \"none\"\nlibrary = \"xmath\"\n"
-             "[[job]]\nname = \"without\"\nmodel = \"products.onnx\"\nfusion = \"none\"\n");
+             "[[job]]\nname = \"with\"\nmodel = \"products.onnx\"\nfusion = \"none\"\nplanner = \"swtvm\"\nlibrary = "
+             "\"xmath\"\n"
+             "[[job]]\nname = \"without\"\nmodel = \"products.onnx\"\nfusion = \"none\"\nplanner = \"swtvm\"\n");
   const ToolRun listed = run_stowage({"batch", "batch.toml", "--dry-run", "--json"});
   INFO(listed.err);
   const auto jobs = nlohmann::json::parse(listed.out);
@@ -210,7 +211,8 @@ TEST_CASE("results of a batch say which library a job may call") {
   INFO(first.err << first.out);
   REQUIRE(first.code == 0);
   CHECK(read_text("first/results.jsonl").find("\"library\":\"xmath\"") != std::string::npos);
-  write_text("batch.toml", "[[job]]\nname = \"with\"\nmodel = \"products.onnx\"\nfusion = \"none\"\n");
+  write_text("batch.toml",
+             "[[job]]\nname = \"with\"\nmodel = \"products.onnx\"\nfusion = \"none\"\nplanner = \"swtvm\"\n");
   const ToolRun second = run_stowage({"batch", "batch.toml", "-o", "second", "--baseline", "first/results.jsonl"});
   INFO(second.err << second.out);
   CHECK((second.err + second.out).find("library none instead of xmath") != std::string::npos);
