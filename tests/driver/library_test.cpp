@@ -133,9 +133,9 @@ TEST_CASE("a call is emitted as written down, for operands by rows and by column
   model.add_output("C", ElementType::f32, Shape{3, 7});
   Diagnostics diagnostics;
   REQUIRE(model.save("transposed.onnx", diagnostics));
-  const std::string text = source_of(run_stowage({"compile", "transposed.onnx", "-o", "plan", "--library", "xmath",
-                                                  "--set", "target.library.xmath.call_seconds=0", "--set",
-                                                  "target.library.xmath.efficiency=[{extent=1,share=1}]"}),
+  const std::string text = source_of(run_stowage({"compile", "transposed.onnx", "-o", "plan", "--planner", "swtvm",
+                                                  "--library", "xmath", "--set", "target.library.xmath.call_seconds=0",
+                                                  "--set", "target.library.xmath.efficiency=[{extent=1,share=1}]"}),
                                      "plan");
   CHECK_THAT(text.substr(text.find("#include \"athread.h\"")),
              Catch::Contains("#ifdef SW_EMULATION /* computes plainly */\n"
