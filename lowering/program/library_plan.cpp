@@ -14,7 +14,9 @@
 namespace stowage {
 namespace {
 
+// A group keeps its loop nest by these, and is not refused: they are no rules of legality.
 constexpr const char* form_rule = "library-form";
+constexpr const char* group_rule = "library-group";
 
 /// Elements that one step along each axis of a stage moves in a tensor; nothing where an index is no sum of axes.
 std::optional<std::vector<std::int64_t>> steps_in(const StageTensor& tensor, const std::vector<IndexExpr>& index,
@@ -241,7 +243,7 @@ std::variant<LibraryPlan, Decision> plan_by_library(StageList stages, std::optio
 std::variant<LibraryCall, Decision> library_call(const Graph& graph, const FusedOperator& group, const Planned& planned,
                                                  std::int64_t launch_cycles, const Target& target) {
   if (group.operators.size() > 1) {
-    return Decision::refuse("library-group",
+    return Decision::refuse(group_rule,
                             fmt::format("it is fused of {} operators, a library computes one", group.operators.size()));
   }
   auto call = plan_by_library(group_stages(graph, group), cycles_of_nest(planned), launch_cycles, target);
