@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/athread_target.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/athread_machine.h"
@@ -92,6 +94,62 @@ void read_management_core(TomlTable& table, std::optional<ManagementCore>& to) {
   to = read;
 }
 
+bool has_only(std::string_view text, std::string_view others) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           others.find(c) != std::string_view::npos;
+  });
+}
+
+/// A string that is written into a source or a Makefile as it stands.
+void read_word(TomlTable& table, std::string_view key, std::string& to, std::string_view others,
+               std::string_view wanted) {
+  if (!table.read(key, to, Need::required)) return;
+  const bool begins_with_digit = key == "sgemm" && !to.empty() && to.front() >= '0' && to.front() <= '9';
+  if (has_only(to, others) && !begins_with_digit) return;
+  table.error("wrong-name", key, fmt::format("'{}' is {}, {} was wanted", key, quoted_toml(to), wanted));
+}
+
+void read_efficiency(TomlTable& table, std::vector<LibraryPoint>& efficiency) {
+  std::vector<TomlTable> points = table.tables("efficiency", Need::required);
+  for (TomlTable& row : points) {
+    LibraryPoint point;
+    const bool has_extent = row.read("extent", point.extent, {1, gibibyte}, Need::required);
+    const bool has_share = row.read("share", point.share, 1e-9, 1.0, Need::required);
+    row.finish();
+    if (!has_extent || !has_share) continue;
+    if (!efficiency.empty() && point.extent <= efficiency.back().extent) {
+      row.error("not-ascending", "extent",
+                fmt::format("{} follows {}, but the points of 'efficiency' ascend by extent", point.extent,
+                            efficiency.back().extent));
+      continue;
+    }
+    efficiency.push_back(point);
+  }
+  if (points.empty() && table.has("efficiency"))
+    table.error("out-of-range", "efficiency", "'efficiency' has no point, at least one was wanted");
+}
+
+void read_libraries(TomlTable& table, std::vector<Library>& to) {
+  for (const std::string& name : table.keys()) {
+    auto row = table.table(name);
+    if (!row) continue;
+    Library read;
+    read.name = name;
+    if (!has_only(name, "_-")) {
+      table.error("wrong-name", name,
+                  fmt::format("a library is called {}, letters, digits, '_' and '-' were wanted", quoted_toml(name)));
+    }
+    read_word(*row, "header", read.header, "_-./", "a file of letters, digits and '_', '-', '.', '/'");
+    read_word(*row, "sgemm", read.sgemm, "_", "the name of a function of C");
+    read_word(*row, "link", read.link, "_-./+=:, ", "options of a linker");
+    row->read("call_seconds", read.call_seconds, 0.0, 10.0, Need::required);
+    read_efficiency(*row, read.efficiency);
+    row->finish();
+    to.push_back(std::move(read));
+  }
+}
+
 /// Of a size to which something is aligned that elements of 8 bytes and pointers lie in, and that DMA moves.
 void check_alignment(TomlTable& table, std::string_view key, std::string_view full_name, std::int64_t value,
                      const Target& target) {
@@ -118,8 +176,10 @@ std::optional<AthreadTables> athread_tables(TomlTable& table) {
   if (!main_memory || !ldm || !cores || !dma) return std::nullopt;
   std::optional<TomlTable> management_core;
   if (table.has("management_core") && !(management_core = table.table("management_core"))) return std::nullopt;
-  return AthreadTables{*std::move(main_memory), *std::move(ldm), *std::move(cores), *std::move(dma),
-                       std::move(management_core)};
+  std::optional<TomlTable> library;
+  if (table.has("library") && !(library = table.table("library"))) return std::nullopt;
+  return AthreadTables{*std::move(main_memory),    *std::move(ldm),   *std::move(cores), *std::move(dma),
+                       std::move(management_core), std::move(library)};
 }
 
 void read_athread(AthreadTables& tables, Target& target) {
@@ -150,6 +210,7 @@ void read_athread(AthreadTables& tables, Target& target) {
   read_bandwidth(tables.dma, target.dma);
   tables.dma.finish();
   if (tables.management_core) read_management_core(*tables.management_core, target.management_core);
+  if (tables.library) read_libraries(*tables.library, target.libraries);
 }
 
 void check_relations(AthreadTables& tables, const Target& target) {

@@ -35,6 +35,7 @@ struct AthreadTables {
   TomlTable cores;
   TomlTable dma;
   std::optional<TomlTable> management_core;
+  std::optional<TomlTable> library;
 };
 
 /// Nothing where one of them is missing or no table; that is reported.

@@ -34,6 +34,7 @@ class TargetCheck {
       add("dma.row_broadcast", "a row of the mesh has one core, for which a get of its own is enough",
           "give the mesh as it is, or false");
     }
+    check_libraries();
     check_dma();
     if (target_.dma.lines) check_lines(*target_.dma.lines);
     if (!target_.dma.lines) check_curve();
@@ -73,6 +74,17 @@ class TargetCheck {
       add("cores.scalar_flops_per_cycle",
           fmt::format("plain loops do {} operations a cycle, vectors {}: lanes would not pay", scalar, vector),
           "set cores.vector_lanes = 1, or mend the rates");
+    }
+  }
+
+  void check_libraries() {
+    if (target_.cores.launch_seconds > largest_launch_seconds) return;  // which is told already
+    for (const Library& library : target_.libraries) {
+      if (library.call_seconds >= target_.cores.launch_seconds) continue;
+      add(fmt::format("library.{}.call_seconds", library.name),
+          fmt::format("a call takes {} s, and to launch a kernel and wait for its end {}", library.call_seconds,
+                      target_.cores.launch_seconds),
+          "a library launches at least one");
     }
   }
 

@@ -49,6 +49,13 @@ std::string rate_text(const Rate& rate) {
   return text + fmt::format("other = {} }}", rate.of_others());
 }
 
+std::string efficiency_text(const Library& library) {
+  std::vector<std::string> points;
+  for (const LibraryPoint& point : library.efficiency)
+    points.push_back(fmt::format("{{ extent = {}, share = {} }}", point.extent, point.share));
+  return fmt::format("[{}]", fmt::join(points, ", "));
+}
+
 /// A key of a target's file with its value as TOML on one line.
 struct TargetValue {
   std::string table;  ///< "" for keys that stand in none
@@ -59,6 +66,25 @@ struct TargetValue {
 };
 
 constexpr std::string_view bandwidth_key = "bandwidth";
+
+void add_libraries(const Target& target, std::vector<TargetValue>& values) {
+  for (const Library& library : target.libraries) {
+    const std::string table = "library." + library.name;
+    values.push_back({table, "header", quoted_toml(library.header)});
+    values.push_back({table, "sgemm", quoted_toml(library.sgemm)});
+    values.push_back({table, "link", quoted_toml(library.link)});
+    values.push_back({table, "call_seconds", fmt::format("{}", library.call_seconds)});
+    values.push_back({table, "efficiency", efficiency_text(library)});
+  }
+}
+
+void add_management_core(const ManagementCore& core, std::vector<TargetValue>& values) {
+  const std::string table = "management_core";
+  values.push_back({table, "operations_per_cycle", rate_text(core.operations_per_cycle)});
+  values.push_back({table, "function_cycles", fmt::format("{}", core.function_cycles)});
+  values.push_back({table, "bytes_per_second", fmt::format("{}", core.bytes_per_second)});
+  values.push_back({table, "cache_bytes", fmt::format("{}", core.cache_bytes)});
+}
 
 /// All of them, in the order of the file.
 std::vector<TargetValue> target_values(const Target& target) {
@@ -83,6 +109,7 @@ std::vector<TargetValue> target_values(const Target& target) {
     for (const auto& [key, value] : target.own) add(key, value);
     return values;
   }
+  if (!target.use_library.empty()) add("use_library", quoted_toml(target.use_library));
   table = "main_memory";
   if (target.main_memory.bytes > 0) add("bytes", target.main_memory.bytes);
   add("line_bytes", target.main_memory.line_bytes);
@@ -109,12 +136,8 @@ std::vector<TargetValue> target_values(const Target& target) {
   add("row_broadcast", target.dma.row_broadcast);
   add(bandwidth_key, target.dma.lines ? line_rates_text(*target.dma.lines)
                                       : fmt::format("[{}]", fmt::join(bandwidth_points(target), ", ")));
-  if (!target.management_core) return values;
-  table = "management_core";
-  add("operations_per_cycle", rate_text(target.management_core->operations_per_cycle));
-  add("function_cycles", target.management_core->function_cycles);
-  add("bytes_per_second", target.management_core->bytes_per_second);
-  add("cache_bytes", target.management_core->cache_bytes);
+  if (target.management_core) add_management_core(*target.management_core, values);
+  add_libraries(target, values);
   return values;
 }
 
@@ -171,12 +194,18 @@ Result<Target> parse_target(std::string_view toml, const std::string& file, cons
   if (target.family == athread_family) {
     table.read("clock_hz", target.clock_hz, 1e3, 1e12, Need::required);
     table.read("assumed", target.assumed);
+    table.read("use_library", target.use_library);
     auto tables = athread_tables(table);
     if (tables) read_athread(*tables, target);
     table.finish();
     if (tables && !own.has_errors()) {
       check_relations(*tables, target);
       check_assumed(table, target);
+      if (!target.use_library.empty() && find_library(target, target.use_library) == nullptr) {
+        table.error("unknown-library", "use_library",
+                    fmt::format("'use_library' is '{}', which is no library of this target", target.use_library),
+                    suggest_name(target.use_library, library_names(target)));
+      }
     }
   } else if (other != families.end()) {
     table.read("clock_hz", target.clock_hz, 1e3, 1e12, Need::required);
@@ -219,6 +248,26 @@ Result<Target> load_target(const std::string& name_or_path, const std::vector<st
 }
 
 std::vector<std::string> built_in_targets() { return {built_in_names.begin(), built_in_names.end()}; }
+
+const Library* find_library(const Target& target, std::string_view name) {
+  const auto found = std::find_if(target.libraries.begin(), target.libraries.end(),
+                                  [&](const Library& library) { return library.name == name; });
+  return found == target.libraries.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> library_names(const Target& target) {
+  std::vector<std::string> names;
+  for (const Library& library : target.libraries) names.push_back(library.name);
+  return names;
+}
+
+void use_library(Target& target, const std::string& name, Diagnostics& diagnostics) {
+  if (find_library(target, name) == nullptr) {
+    diagnostics.error("unknown-library", {}, fmt::format("no library '{}'", name),
+                      suggest_name(name, library_names(target)));
+  }
+  target.use_library = name;
+}
 
 std::string to_toml(const Target& target) {
   std::string text;

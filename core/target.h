@@ -13,6 +13,7 @@
 
 #include "core/diagnostics.h"
 #include "core/element_type.h"
+#include "core/library.h"
 #include "core/rate.h"
 
 namespace stowage {
@@ -113,7 +114,15 @@ struct Target {
   Cores cores;
   DmaEngine dma;
   std::optional<ManagementCore> management_core;  ///< where its rates are said, it takes what no LDM plan holds
+  std::vector<Library> libraries;                 ///< by name
+  std::string use_library;                        ///< which of them programs may call; empty: none
 };
+
+/// Null where the target has none of that name.
+const Library* find_library(const Target& target, std::string_view name);
+std::vector<std::string> library_names(const Target& target);
+/// Has programs call it, or reports that the target has none of that name.
+void use_library(Target& target, const std::string& name, Diagnostics& diagnostics);
 
 /// Another family of targets than Athread: reads the keys that are its own into Target::own, and what else of a target
 /// follows from them. `name`, `summary`, `family` and `clock_hz` are read for every family.

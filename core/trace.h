@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/trace/fusion.h"
+#include "core/trace/library.h"
 #include "core/trace/planning.h"
 #include "core/trace/search.h"
 
@@ -36,7 +37,8 @@ using TraceEvent =
                  BranchesApart,                                                                         //
                  GroupAccepted, GroupFixed, CandidateRefused, StartsGivenUp, CandidatesCut, ChainsCut,  //
                  BeamKept, PartitionFound,                                                              //
-                 CoresSplit, SplitUnaligned, GivenToManagementCore, BufferCorrelated, IteratorsClassified, SizeTried,
+                 CoresSplit, SplitUnaligned, GivenToManagementCore, LibraryJudged, BufferCorrelated,
+                 IteratorsClassified, SizeTried,
                  SizesChosen,                                                                                  //
                  LdmExceeded, LoopTried, LoopBarred, LoopPlaced, LoopsOrdered, TransferPlaced,                 //
                  SplitPlanned, MoreSplitsPlanned, SplitsLeftOut, NeighboursPlanned, PlanImproved, PlanChosen,  //

@@ -67,6 +67,9 @@ TraceHeading heading(const CoresSplit& split) {
 }
 TraceHeading heading(const SplitUnaligned&) { return {"parallel", "dma-alignment", refused}; }
 TraceHeading heading(const GivenToManagementCore& given) { return {"management core", given.rule, accepted}; }
+TraceHeading heading(const LibraryJudged& judged) {
+  return {"library", judged.rule, judged.computes ? accepted : refused};
+}
 TraceHeading heading(const BufferCorrelated&) { return {"alg4", "4:6-10", step}; }
 
 TraceHeading heading(const IteratorsClassified& classified) {

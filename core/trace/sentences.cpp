@@ -158,6 +158,11 @@ std::string say(const GivenToManagementCore& given, const GroupNames&) {
                      grouped_digits(given.cycles));
 }
 
+std::string say(const LibraryJudged& judged, const GroupNames&) {
+  return fmt::format("library {} {} it: {}", judged.library, judged.computes ? "computes" : "does not compute",
+                     judged.reason);
+}
+
 std::string say(const BufferCorrelated& correlated, const GroupNames& names) {
   std::vector<std::string> dimensions;
   for (const std::vector<IteratorId>& of_dimension : correlated.dimensions) {
@@ -424,20 +429,6 @@ std::string say(const CheaperPlanRefused& cheaper, const GroupNames& names) {
 }
 
 }  // namespace
-
-std::string_view name_of(IteratorClass c) {
-  switch (c) {
-    case IteratorClass::num: return "num";
-    case IteratorClass::size: return "size";
-    case IteratorClass::comp: return "comp";
-    case IteratorClass::whole: return "whole";
-  }
-  fail_check("unknown class of an iterator");
-}
-
-std::string name_of(const TracedLoop& loop, const GroupNames& names) {
-  return name(loop.iterator, names) + (loop.tiled ? "o" : "");
-}
 
 std::string sentence(const TraceEvent& what, const GroupNames& names) {
   return std::visit([&](const auto& event) { return say(event, names); }, what);

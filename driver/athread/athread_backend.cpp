@@ -23,8 +23,10 @@
 #include "lowering/model/sharing.h"
 #include "lowering/model/stage_form.h"
 #include "lowering/nest/move_tensors.h"
+#include "lowering/program/library_plan.h"
 #include "lowering/program/management_plan.h"
 #include "lowering/program/planners.h"
+#include "lowering/time/cycle_limit.h"
 
 namespace stowage {
 
@@ -81,9 +83,10 @@ Json to_json(const Plan& plan) {
 /// In the place of a schedule: of a plan that the management core carries out, why it does.
 constexpr const char* management_key = "management_core";
 
-Json to_json(const ManagementPlan& plan) {
+/// Of a plan without a loop nest of its own, `schedule` being what says how it is done.
+Json to_json(const StepPlan& plan, Json schedule) {
   Json json;
-  json["schedule"] = {{management_key, {{"rule", plan.refused().rule}, {"reason", plan.refused().reason}}}};
+  json["schedule"] = std::move(schedule);
   json["stages"] = lines_of(to_text(plan.stages()));
   json["nest"] = lines_of(plan.text());
   json["ldm_bytes"] = 0;
@@ -95,6 +98,19 @@ Json to_json(const ManagementPlan& plan) {
         {{"term", term.name}, {"cycles", term.cycles}, {"formula", term.formula}, {"source", term.source}});
   }
   return json;
+}
+
+Json to_json(const ManagementPlan& plan) {
+  return to_json(plan, {{management_key, {{"rule", plan.refused().rule}, {"reason", plan.refused().reason}}}});
+}
+
+/// In the place of a schedule: of a plan that a library carries out, which one, and what its loop nest would take.
+constexpr const char* library_key = "library";
+
+Json to_json(const LibraryPlan& plan) {
+  Json call = {{"name", plan.library().name}};
+  if (plan.nest_cycles()) call["nest_cycles"] = *plan.nest_cycles();
+  return to_json(plan, {{library_key, std::move(call)}});
 }
 
 StepWork managed(StageList stages, const Decision& refused, const Target& target) {
@@ -113,6 +129,31 @@ StepWork restored_management(const Json& schedule, const std::string& text, cons
   }
   return managed(std::move(stages),
                  Decision::refuse(why.at("rule").get<std::string>(), why.at("reason").get<std::string>()), target);
+}
+
+/// The call of a library for a group that is a product.
+StepWork called(const std::string& name, std::optional<std::int64_t> nest_cycles, const Graph& graph,
+                const FusedOperator& group, const Target& target) {
+  const Library* const library = find_library(target, name);
+  if (library == nullptr || name != target.use_library)  // a program links with one
+    throw Damage(fmt::format("'{}' is given to library '{}', which its target does not use", group.name, name));
+  StageList stages = group_stages(graph, group);
+  const auto product = matrix_product(stages);
+  if (const auto* refused = std::get_if<Decision>(&product))
+    throw Damage(fmt::format("'{}' is given to a library, but {}", group.name, refused->reason));
+  return LibraryCall{std::make_shared<const LibraryPlan>(std::move(stages), std::get<MatrixProduct>(product), *library,
+                                                         nest_cycles, target)};
+}
+
+StepWork restored_call(const Json& schedule, const std::string& text, const Graph& graph, const FusedOperator& group,
+                       const Target& target) {
+  const Json& call = schedule.at(library_key);
+  std::optional<std::int64_t> nest_cycles;
+  if (call.contains("nest_cycles")) nest_cycles = whole_number(call.at("nest_cycles"), 0, cycle_limit);
+  StepWork work = called(call.at("name").get<std::string>(), nest_cycles, graph, group, target);
+  if (std::get<LibraryCall>(work).plan->text() != text)
+    throw Damage(fmt::format("the call of '{}' is not that of its operator", group.name));
+  return work;
 }
 
 /// The same plan with another nest of its schedule.
@@ -181,11 +222,16 @@ StepWork AthreadBackend::moved(const StepWork& work, const Graph& graph, const F
   const auto step_moved = [&](const ManagementStep& step) -> StepWork {
     return managed(group_stages(graph, group), step.plan->refused(), target);
   };
-  return std::visit(Overloaded{[](const ViewStep& view) -> StepWork { return view; }, launch_moved, step_moved}, work);
+  const auto call_moved = [&](const LibraryCall& call) -> StepWork {
+    return called(call.plan->library().name, call.plan->nest_cycles(), graph, group, target);
+  };
+  return std::visit(
+      Overloaded{[](const ViewStep& view) -> StepWork { return view; }, launch_moved, step_moved, call_moved}, work);
 }
 
 Json AthreadBackend::stored(const StepPlan& plan) const {
   if (const auto* managed = dynamic_cast<const ManagementPlan*>(&plan)) return to_json(*managed);
+  if (const auto* library = dynamic_cast<const LibraryPlan*>(&plan)) return to_json(*library);
   const Plan* const athread = plan_of(&plan);
   check(athread != nullptr, "a kernel of another family");
   return to_json(*athread);
@@ -196,6 +242,7 @@ StepWork AthreadBackend::restored(const Json& entries, const std::string& text, 
   const Json& schedule = entries.at("schedule");
   const std::string kind = entries.value("kind", "");
   if (kind == ManagementStep::kind.key) return restored_management(schedule, text, graph, group, target);
+  if (kind == LibraryCall::kind.key) return restored_call(schedule, text, graph, group, target);
   if (!kind.empty()) throw Damage(fmt::format("'{}' is of the kind '{}', which this tool has not", group.name, kind));
   Plan plan;
   plan.schedule = schedule_of(schedule);

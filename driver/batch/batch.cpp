@@ -120,6 +120,7 @@ std::string jobs_json(const std::vector<Job>& jobs) {
     json["fusion"] = job.keys->request.fusion;
     json["planner"] = job.keys->request.planner;
     json["layout"] = job.keys->request.layout;
+    if (!job.keys->request.library.empty()) json["library"] = job.keys->request.library;
     json["cost"] = job.keys->request.cost;
     json["settings"] = request_of(job).settings;
     if (!job.swept.empty()) json["sweep"] = swept_json(job);

@@ -52,6 +52,7 @@ void read_common(TomlTable& table, const fs::path& folder, JobDraft& job) {
       if (std::error_code failure; fs::exists(path, failure)) job.request.target = path;
     }
   }
+  table.read("library", job.request.library);
   table.read("fusion", job.request.fusion);
   table.read("planner", job.request.planner);
   table.read("layout", job.request.layout);

@@ -57,6 +57,7 @@ Json described(const Job& job, FileHashes& files) {
   json["check"] = job.keys->check;
   json["target"] = {request.target, files.of(request.target, false)};
   json["settings"] = request.settings;
+  if (!request.library.empty()) json["library"] = request.library;
   json["fusion"] = request.fusion;
   json["planner"] = request.planner;
   if (request.layout != given_layout) json["layout"] = request.layout;

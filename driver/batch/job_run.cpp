@@ -130,6 +130,7 @@ Json begun(const Job& job) {
   json["fusion"] = job.keys->request.fusion;
   json["planner"] = job.keys->request.planner;
   json["layout"] = job.keys->request.layout;
+  if (!job.keys->request.library.empty()) json["library"] = job.keys->request.library;
   json["cost"] = job.keys->request.cost;
   if (!job.swept.empty()) json["sweep"] = swept_json(job);
   return json;

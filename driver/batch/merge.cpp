@@ -235,12 +235,13 @@ class Merger {
   const Shared<JobKeys>& shared(const Shared<JobKeys>& keys) {
     const CompileRequest& request = keys->request;
     return keys_
-        .try_emplace({keys->network, request.target, request.fusion, request.planner, request.layout, request.cost},
+        .try_emplace({keys->network, request.target, request.fusion, request.planner, request.layout, request.library,
+                      request.cost},
                      keys)
         .first->second;
   }
 
-  std::map<std::array<std::string, 6>, Shared<JobKeys>> keys_;
+  std::map<std::array<std::string, 7>, Shared<JobKeys>> keys_;
   Diagnostics& diagnostics_;
   Diagnostics own_;
   std::vector<ShardFolder> shards_;

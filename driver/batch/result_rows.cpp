@@ -36,6 +36,7 @@ ResultRow row_of(const StoredResult& stored) {
                              {"fusion", request.fusion},
                              {"planner", request.planner},
                              {"layout", request.layout},
+                             {"library", request.library.empty() ? "none" : request.library},
                              {"cost", request.cost},
                              {"model_hash", stored.model_hash}}};
   std::string swept;

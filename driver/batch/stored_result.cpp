@@ -112,6 +112,7 @@ StoredResult result_of(const Row& json) {
   request.fusion = json.at("fusion").get<std::string>();
   request.planner = json.at("planner").get<std::string>();
   request.layout = json.contains("layout") ? json.at("layout").get<std::string>() : std::string(given_layout);
+  request.library = text_or_nothing(json, "library");
   if (json.contains("cost")) request.cost = json.at("cost").get<std::string>();
   stored.job.keys = std::move(keys);
   if (json.contains("sweep")) {

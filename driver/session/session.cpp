@@ -61,6 +61,7 @@ Result<Target> target_of(const CompileRequest& request, Diagnostics& diagnostics
   Diagnostics own;
   const std::vector<std::string> settings = target_settings(request.settings, own);
   auto target = load_target(request.target, settings, own, families_of(request.backends));
+  if (target && !request.library.empty()) use_library(*target, request.library, own);
   diagnostics.append(own);
   if (own.has_errors()) return Failed{};
   return target;

@@ -30,6 +30,7 @@ struct CompileRequest {
   std::string recorded_model;         ///< path that the plan names instead, from the plan's folder on; empty: the same
   std::string target = "sw26010";     ///< built-in name or path
   std::vector<std::string> settings;  ///< --set TABLE.KEY=VALUE, in TOML syntax
+  std::string library;                ///< of the target's libraries, which the program may call; empty: none
   std::string fusion = "exact";
   std::string planner;                           ///< empty: the default one of the target's family
   std::string cost = evaluator_names().front();  ///< what says the cycles of plans that strategies compare

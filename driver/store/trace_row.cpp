@@ -2,13 +2,13 @@
 #include "driver/store/trace_row.h"
 
 #include <algorithm>
-#include <array>
-#include <concepts>
 #include <stdexcept>
 #include <tuple>
 #include <type_traits>
 
 #include <fmt/format.h>
+
+#include "driver/store/trace_values.h"
 
 namespace stowage {
 
@@ -35,9 +35,6 @@ template <class... Fields>
 constexpr Kind<Fields...> kind(std::string_view name, Fields... fields) {
   return {name, {fields...}};
 }
-
-template <class T>
-struct Of {};
 
 constexpr auto fields_of(Of<TextRecord>) {
   using T = TextRecord;
@@ -131,6 +128,11 @@ constexpr auto fields_of(Of<SplitUnaligned>) {
 constexpr auto fields_of(Of<GivenToManagementCore>) {
   using T = GivenToManagementCore;
   return kind("management-core", field("rule", &T::rule), field("reason", &T::reason), field("cycles", &T::cycles));
+}
+constexpr auto fields_of(Of<LibraryJudged>) {
+  using T = LibraryJudged;
+  return kind("library-judged", field("library", &T::library), field("computes", &T::computes), field("rule", &T::rule),
+              field("reason", &T::reason));
 }
 constexpr auto fields_of(Of<BufferCorrelated>) {
   using T = BufferCorrelated;
@@ -266,29 +268,6 @@ constexpr auto fields_of(Of<OptimumSearched>) {
 constexpr auto fields_of(Of<CheaperPlanRefused>) {
   using T = CheaperPlanRefused;
   return kind("cheaper-plan-refused", field("split", &T::split), field("cycles", &T::cycles));
-}
-
-// --- the values of enumerations, in order ----------------------------------------------------------------------------
-
-template <std::same_as<std::string_view>... Names>
-constexpr std::array<std::string_view, sizeof...(Names)> list(Names... names) {
-  return {names...};
-}
-using namespace std::string_view_literals;
-
-constexpr auto values_of(Of<TraceOutcome>) { return list("step"sv, "accepted"sv, "refused"sv); }
-constexpr auto values_of(Of<OperatorFolded::What>) { return list("transposed"sv, "pad"sv, "scale"sv, "phases"sv); }
-constexpr auto values_of(Of<ViewStored::Rule>) { return list("concat"sv, "slice"sv, "reshape"sv); }
-constexpr auto values_of(Of<ViewStored::How>) { return list("written"sv, "beside"sv, "boxed"sv, "all"sv); }
-constexpr auto values_of(Of<SplitBy>) { return list("published"sv, "schedule"sv, "search"sv, "alignment"sv); }
-constexpr auto values_of(Of<IteratorClass>) { return list("num"sv, "size"sv, "comp"sv, "whole"sv); }
-constexpr auto values_of(Of<IteratorsClassified::When>) { return list("first"sv, "after-start"sv, "after-whole"sv); }
-constexpr auto values_of(Of<SizeTried::Step>) {
-  return list("fixed"sv, "whole"sv, "start"sv, "exceeds"sv, "halved"sv, "grown"sv);
-}
-constexpr auto values_of(Of<TransferPlaced::What>) { return list("load"sv, "computation"sv, "store"sv, "sum"sv); }
-constexpr auto values_of(Of<SplitsLeftOut::Why>) {
-  return list("given-up"sv, "unaligned"sv, "unplanned"sv, "too-slow"sv, "work-again"sv);
 }
 
 // --- writing ---------------------------------------------------------------------------------------------------------

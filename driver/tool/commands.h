@@ -31,6 +31,7 @@ std::vector<std::filesystem::path> files_read(const CompileRequest& request);
 struct CompileOptions {
   std::string model;
   std::string target = "sw26010";
+  std::string library;  ///< empty: none
   std::string fusion = CompileRequest{}.fusion;
   std::string planner;  ///< empty: the default one of the target's family
   std::string layout = CompileRequest{}.layout;

@@ -32,6 +32,7 @@ std::string reproducing_command(const CompileOptions& options, const std::string
     line += fmt::format(" {} {}", option, shell_quoted(value));
   };
   add("--target", options.target);
+  if (!options.library.empty()) add("--library", options.library);
   add("--fusion", options.fusion);
   add("--planner", planner);
   if (!options.layout.empty()) add("--layout", options.layout);
@@ -50,6 +51,7 @@ Result<CompileRequest> request_of(const CompileOptions& options, const Backends&
   CompileRequest request;
   request.model = options.model;
   request.target = options.target;
+  request.library = options.library;
   request.fusion = options.fusion;
   request.layout = options.layout;
   request.cost = options.cost;

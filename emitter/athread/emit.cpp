@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <set>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "core/check.h"
 #include "core/quoting.h"
 #include "core/storage_box.h"
+#include "emitter/athread/emit_library.h"
 #include "emitter/athread/emitted_parts.h"
 #include "emitter/athread/kernel.h"
 #include "emitter_templates.h"
@@ -51,7 +53,8 @@ class ProgramEmitter {
     emitted.files.push_back({"main.c", main_text(), {}});
     emitted.files.push_back({"layers.h", layers_header(), {}});
     emitted.files.push_back({"layers.c", layers_source(), {}});
-    if (!parts_.managed.empty()) emitted.files.push_back({"layers_management.c", management_source(), {}});
+    if (any_managed()) emitted.files.push_back({"layers_management.c", management_source(), {}});
+    if (library() != nullptr) emitted.files.push_back({"layers_library.c", library_source(), {}});
     emitted.files.push_back({"layers_mix.h", structs_header(), {}});
     emitted.files.push_back({"sw_rt.h", runtime_header(), {}});
     emitted.files.push_back({"sw_ldm.s.c", std::string(emitter_templates("sw_ldm.s.c")), {}});
@@ -63,6 +66,18 @@ class ProgramEmitter {
 
  private:
   [[nodiscard]] const LoopNest& nest_of(StepId step) const { return program_.steps[step].plan()->nest; }
+  [[nodiscard]] bool any_managed() const {
+    return std::any_of(parts_.managed.begin(), parts_.managed.end(), [&](const ManagedLayer& layer) {
+      return program_.steps[layer.step].on_management_core() != nullptr;
+    });
+  }
+  /// That a step calls, of which a program has one; null where none does.
+  [[nodiscard]] const Library* library() const {
+    for (const ManagedLayer& layer : parts_.managed) {
+      if (const LibraryPlan* plan = program_.steps[layer.step].by_library()) return &plan->library();
+    }
+    return nullptr;
+  }
   [[nodiscard]] const Graph& graph() const { return program_.fused.graph; }
 
   // ---- places in main memory ----
@@ -204,7 +219,7 @@ class ProgramEmitter {
     out.blank();
     for (const Layer& layer : parts_.layers) out.line(prototype(layer) + ";");
     for (const ManagedLayer& layer : parts_.managed) {
-      out.line(prototype_of(layer, *program_.steps[layer.step].on_management_core()) + ";");
+      out.line(prototype_of(layer, *program_.steps[layer.step].step_plan()) + ";");
     }
     if (!parts_.spawns.empty()) {
       out.blank();
@@ -250,11 +265,9 @@ class ProgramEmitter {
     return to_text(out.lines());
   }
 
-  [[nodiscard]] std::string management_source() const {
-    CWriter out;
-    out.comment(title("The layers that the management core computes itself"));
+  void write_headers_of_steps(CWriter& out, std::initializer_list<const char*> standard) const {
     out.line("#define SW_MANAGEMENT_CORE");
-    for (const char* header : {"<math.h>", "<stdbool.h>", "<stdint.h>"}) out.line(fmt::format("#include {}", header));
+    for (const char* header : standard) out.line(fmt::format("#include {}", header));
     out.blank();
     for (const char* header : {"athread.h", "layers.h", "sw_rt.h"}) out.line(fmt::format("#include \"{}\"", header));
     out.blank();
@@ -263,11 +276,34 @@ class ProgramEmitter {
     out.line("#else");
     out.line("#define LAYER_DONE(layer) (void)0");
     out.line("#endif");
+  }
+
+  [[nodiscard]] std::string management_source() const {
+    CWriter out;
+    out.comment(title("The layers that the management core computes itself"));
+    write_headers_of_steps(out, {"<math.h>", "<stdbool.h>", "<stdint.h>"});
     for (const ManagedLayer& layer : parts_.managed) {
       const ProgramStep& step = program_.steps[layer.step];
+      if (step.on_management_core() == nullptr) continue;
       out.blank();
       write_title(out, step.group);
       write_managed_layer(out, layer, *step.on_management_core());
+    }
+    return to_text(out.lines());
+  }
+
+  [[nodiscard]] std::string library_source() const {
+    CWriter out;
+    out.comment(title(fmt::format("The layers that library {} computes", library()->name)));
+    write_headers_of_steps(out, {"<stdint.h>"});
+    out.blank();
+    write_library_header(out, *library());
+    for (const ManagedLayer& layer : parts_.managed) {
+      const ProgramStep& step = program_.steps[layer.step];
+      if (step.by_library() == nullptr) continue;
+      out.blank();
+      write_title(out, step.group);
+      write_library_layer(out, layer, *step.by_library());
     }
     return to_text(out.lines());
   }
@@ -383,7 +419,8 @@ class ProgramEmitter {
 
   [[nodiscard]] std::string makefile() const {
     std::vector<std::string> objects{"  sw_ldm.s.o"};
-    if (!parts_.managed.empty()) objects.emplace_back("  layers_management.o");
+    if (any_managed()) objects.emplace_back("  layers_management.o");
+    if (library() != nullptr) objects.emplace_back("  layers_library.o");
     for (const Kernel& kernel : parts_.kernels) objects.push_back(fmt::format("  {}.s.o", kernel.name));
     for (const Spawn& spawn : parts_.spawns) objects.push_back(fmt::format("  {}.s.o", spawn.kernels));
     constexpr std::int64_t mebibyte = 1024 * 1024;
@@ -393,6 +430,7 @@ class ProgramEmitter {
     std::string text(emitter_templates("Makefile"));
     text = replaced(std::move(text), "@PROGRAM@", c_name(graph().name()) + "_sw");
     text = replaced(std::move(text), "@OBJECTS@", fmt::format("{}", fmt::join(objects, " \\\n")));
+    text = replaced(std::move(text), "@LIBRARY@", library() != nullptr ? " " + library()->link : "");
     text = replaced(std::move(text), "@SIMD@", program_.target.cores.vector_lanes > 1 ? " -msimd" : "");
     text = replaced(std::move(text), "@CORES@", std::to_string(threads_of_launch(program_.target)));
     return replaced(std::move(text), "@SHARE_MIB@", std::to_string(share));

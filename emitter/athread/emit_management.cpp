@@ -167,7 +167,7 @@ class StageWriter {
 
 }  // namespace
 
-ManagedLayer managed_layer(StepId step, std::string function, const ManagementPlan& plan) {
+ManagedLayer managed_layer(StepId step, std::string function, const StepPlan& plan) {
   ManagedLayer layer;
   layer.step = step;
   layer.function = std::move(function);
@@ -177,7 +177,7 @@ ManagedLayer managed_layer(StepId step, std::string function, const ManagementPl
   return layer;
 }
 
-std::string prototype_of(const ManagedLayer& layer, const ManagementPlan& plan) {
+std::string prototype_of(const ManagedLayer& layer, const StepPlan& plan) {
   std::vector<std::string> arguments;
   for (const StageTensorId t : layer.parameters)
     arguments.push_back(fmt::format("{} *{}", c_name_of(plan.stages().tensors[t].type), layer.tensors[t]));

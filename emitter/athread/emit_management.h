@@ -13,7 +13,7 @@
 
 namespace stowage {
 
-/// A step that the management core computes, as the main program calls it.
+/// A step that the management core computes, or calls a library for, as the main program calls it.
 struct ManagedLayer {
   StepId step;
   std::string function;
@@ -22,10 +22,10 @@ struct ManagedLayer {
   IdentifierPool names;                          ///< that these were taken from
 };
 
-ManagedLayer managed_layer(StepId step, std::string function, const ManagementPlan& plan);
+ManagedLayer managed_layer(StepId step, std::string function, const StepPlan& plan);
 
 /// "void layer_y(float *t_X, float *t_Y)".
-std::string prototype_of(const ManagedLayer& layer, const ManagementPlan& plan);
+std::string prototype_of(const ManagedLayer& layer, const StepPlan& plan);
 
 /// The function, with its comment; LAYER_DONE is where the emulation takes what it has written.
 void write_managed_layer(CWriter& out, const ManagedLayer& layer, const ManagementPlan& plan);

@@ -12,6 +12,7 @@
 #include "core/overloaded.h"
 #include "core/parallel.h"
 #include "lowering/program/launches.h"
+#include "lowering/program/library_plan.h"
 
 namespace stowage {
 namespace {
@@ -57,12 +58,13 @@ class PartsFinder {
     KnownKernels known;
     for (const StepId s : program_.steps.ids()) {
       std::visit(Overloaded{[](const ViewStep&) {}, [&](const KernelLaunch&) { add_layer(s, hashes[s], known); },
-                            [&](const ManagementStep& managed) { add_managed(s, *managed.plan); }},
+                            [&](const ManagementStep& managed) { add_managed(s, *managed.plan); },
+                            [&](const LibraryCall& call) { add_managed(s, *call.plan); }},
                  program_.steps[s].work);
     }
   }
 
-  void add_managed(StepId step, const ManagementPlan& plan) {
+  void add_managed(StepId step, const StepPlan& plan) {
     const std::string function = functions_.take("layer_" + c_name(program_.steps[step].group.name));
     parts_.managed.push_back(managed_layer(step, function, plan));
   }

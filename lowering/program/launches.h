@@ -21,8 +21,8 @@ Plan launched_by(Plan plan, LaunchedBy launch, const Target& target);
 /// before it.
 std::int64_t first_launch_cycles(const Planner& planner, const Target& target);
 
-/// The steps that Athread launches and before which no kernel can come: of all, and after each that the management core
-/// computes.
+/// The steps that Athread launches and before which no kernel can come: of all, and after each that is done otherwise,
+/// by the management core or a library.
 std::vector<StepId> first_kernels(const IdVector<StepId, ProgramStep>& steps);
 /// The first of them.
 std::optional<StepId> first_kernel(const IdVector<StepId, ProgramStep>& steps);

@@ -2,7 +2,6 @@
 #include "lowering/program/management_plan.h"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 
 #include <fmt/format.h>
@@ -112,11 +111,6 @@ Work work_of(const StageList& list, const Target& target) {
     work.bytes += cached_traffic(list, stage, core.cache_bytes, target.main_memory.line_bytes);
   }
   return work;
-}
-
-/// Nobody counts more: as many as refuse the plan.
-std::int64_t cycles_that_count(double cycles) {
-  return cycles >= static_cast<double>(cycle_limit) ? cycle_limit : static_cast<std::int64_t>(std::ceil(cycles));
 }
 
 std::string whole(double number) { return grouped_digits(static_cast<std::int64_t>(std::min(number, 9e18))); }

@@ -14,6 +14,8 @@
 #include "lowering/nest/group_work.h"
 #include "lowering/program/canonical_stages.h"
 #include "lowering/program/cost_cache.h"
+#include "lowering/program/launches.h"
+#include "lowering/program/library_plan.h"
 #include "lowering/program/management_plan.h"
 #include "lowering/program/plan_group.h"
 #include "lowering/program/smallest_ldm.h"
@@ -27,6 +29,11 @@ namespace {
 GroupCost::Answer answer_of(Planned planned, const Graph& graph, const FusedOperator& group, const Planner& planner,
                             const Target& target, PlanChoices& choices, const Evaluator& evaluator,
                             const std::stop_token& stop) {
+  if (group.operators.size() == 1 && !target.use_library.empty()) {
+    const std::int64_t launch = first_launch_cycles(planner, target);
+    const auto call = plan_by_library(group_stages(graph, group), cycles_of_nest(planned), launch, target);
+    if (const auto* plan = std::get_if<LibraryPlan>(&call)) return {Decision::allow(), plan->cycles() + launch};
+  }
   if (auto* refused = std::get_if<Decision>(&planned)) {
     if (group.operators.size() > 1) return {std::move(*refused), 0};
     auto managed = plan_without_ldm(group_stages(graph, group), std::move(*refused), target);

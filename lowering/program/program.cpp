@@ -13,6 +13,7 @@
 #include "lowering/model/ldm_room.h"
 #include "lowering/model/planner.h"
 #include "lowering/program/launches.h"
+#include "lowering/program/library_plan.h"
 #include "lowering/program/management_plan.h"
 #include "lowering/program/plan_choices.h"
 #include "lowering/program/plan_group.h"
@@ -114,6 +115,11 @@ const ManagementPlan* ProgramStep::on_management_core() const {
   return step == nullptr ? nullptr : step->plan.get();
 }
 
+const LibraryPlan* ProgramStep::by_library() const {
+  const auto* step = std::get_if<LibraryCall>(&work);
+  return step == nullptr ? nullptr : step->plan.get();
+}
+
 const Plan* ProgramStep::plan() const { return plan_of(step_plan()); }
 
 const Plan* plan_of(const StepPlan* planned) {
@@ -123,10 +129,34 @@ const Plan* plan_of(const StepPlan* planned) {
 
 namespace {
 
+/// The call of a library for a group, where programs may call one, and it takes less than what was planned. The trace
+/// says why or why not, of what multiplies at all.
+std::optional<StepWork> call_of(const Graph& graph, const FusedOperator& group, const Planned& planned,
+                                bool nothing_fixed, const Planner& planner, const Target& target, TraceSink trace) {
+  if (target.use_library.empty() || multiply_adds(group_stages(graph, group)) == 0) return std::nullopt;
+  const auto judged = [&](bool computes, std::string_view rule, const std::string& reason) {
+    trace.add(group.name, LibraryJudged{target.use_library, computes, std::string(rule), reason});
+  };
+  if (!nothing_fixed) {
+    judged(false, "library-fixed", "a schedule is given for it");
+    return std::nullopt;
+  }
+  auto call = library_call(graph, group, planned, first_launch_cycles(planner, target), target);
+  if (const auto* refused = std::get_if<Decision>(&call)) {
+    judged(false, refused->rule, refused->reason);
+    return std::nullopt;
+  }
+  LibraryCall step = std::get<LibraryCall>(std::move(call));
+  judged(true, library_cost_rule, step.plan->reason());
+  return StepWork(std::move(step));
+}
+
 /// The plan of a group, or why it has none: neither of the LDM nor, of an operator alone of which nothing is fixed, of
-/// the management core.
+/// a library or the management core.
 std::variant<StepWork, Decision> work_of(const Graph& graph, const FusedOperator& group, Planned planned,
-                                         bool nothing_fixed, const Target& target) {
+                                         bool nothing_fixed, const Planner& planner, const Target& target,
+                                         TraceSink trace) {
+  if (auto call = call_of(graph, group, planned, nothing_fixed, planner, target, trace)) return *std::move(call);
   std::optional<Decision> refused;
   if (auto* decision = std::get_if<Decision>(&planned)) {
     refused = std::move(*decision);
@@ -156,11 +186,16 @@ void spawn_first_kernels(Program& program, const std::map<std::string, Schedule>
     const auto fixed = schedules.find(step.group.name);
     if (fixed != schedules.end() && fixed->second.launch == LaunchedBy::barrier) {
       const bool first_of_all = first == first_kernels(program.steps).front();
+      std::string_view by;  // of what has worked before it
+      for (const StepId s : program.steps.ids()) {
+        const StepKind& kind = program.steps[s].kind();
+        if (s < first && program.steps[s].step_plan() != nullptr) by = kind.by;
+      }
       SourceLocation place;
       place.object = fmt::format("fused operator {}", step.group.name);
       diagnostics.error("nothing-before", std::move(place),
                         fmt::format("its kernel shall begin behind a barrier, and is the first one {}",
-                                    first_of_all ? "of the program" : "after work of the management core"),
+                                    first_of_all ? "of the program" : fmt::format("after work of the {}", by)),
                         "leave out 'launch', or give \"spawn\"");
     }
     if (step.plan()->nest.launch == LaunchedBy::barrier)
@@ -271,7 +306,8 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
     step.group = group;
     for (TraceRecord& record : traces[g].records) trace.add(std::move(record));
     if (plans[g]) {
-      auto work = work_of(fused.graph, group, *std::move(plans[g]), !schedules.contains(group.name), target);
+      const bool nothing_fixed = !schedules.contains(group.name);
+      auto work = work_of(fused.graph, group, *std::move(plans[g]), nothing_fixed, planner, target, trace);
       if (const auto* refused = std::get_if<Decision>(&work)) {
         SourceLocation place;
         place.object = fmt::format("fused operator {}", group.name);

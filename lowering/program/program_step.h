@@ -81,9 +81,18 @@ struct ManagementStep {
   std::shared_ptr<const ManagementPlan> plan;  ///< not null
 };
 
+class LibraryPlan;  // lowering/program/library_plan.h
+
+/// The management core calls a vendor's library, which launches kernels of its own.
+struct LibraryCall {
+  static constexpr StepKind kind = {"library", "library", false,
+                                    "computed by a function of a library, which launches kernels of its own"};
+  std::shared_ptr<const LibraryPlan> plan;  ///< not null
+};
+
 /// What a step does. Each has its kind, and what runs has its plan; the compiler shows who else has to know a new one
 /// (HACKING.md).
-using StepWork = std::variant<ViewStep, KernelLaunch, ManagementStep>;
+using StepWork = std::variant<ViewStep, KernelLaunch, ManagementStep, LibraryCall>;
 
 /// One fused operator of a program with what is done for it.
 struct ProgramStep {
@@ -94,6 +103,7 @@ struct ProgramStep {
   [[nodiscard]] const StepPlan* step_plan() const;  ///< null of a view, for which nothing runs
   [[nodiscard]] const Plan* plan() const;           ///< of what it launches, if Athread planned it; else null
   [[nodiscard]] const ManagementPlan* on_management_core() const;  ///< null where that core does not work
+  [[nodiscard]] const LibraryPlan* by_library() const;             ///< null where no library is called
 };
 
 /// A kernel launch of Athread, and its plan back; null of another family's.

@@ -62,7 +62,8 @@ TEST_CASE("what lines take, what pipelines do and what is assumed read back as t
   const std::string text = to_toml(*target);
   CHECK(
       text.find("assumed = ['cores.pipelines', 'cores.barrier_cycles', 'dma.issue_cycles', 'dma.bandwidth.page_bytes', "
-                "'management_core.function_cycles', 'management_core.bytes_per_second']\n") != std::string::npos);
+                "'management_core.function_cycles', 'management_core.bytes_per_second', 'library.xmath.link', "
+                "'library.xmath.call_seconds', 'library.xmath.efficiency']\n") != std::string::npos);
   const auto again = parse_target(text, "again.toml", {}, diagnostics);
   REQUIRE(again);
   CHECK(settings_between(*target, *again).empty());
@@ -114,6 +115,7 @@ TEST_CASE("contradictions of a target are found, one each") {
       {"cores.vector_flops_per_cycle=1",
        "cores.scalar_flops_per_cycle: plain loops do 2 operations a cycle, vectors 1"},
       {"cores.launch_seconds=1", "cores.launch_seconds: a launch takes 1 s"},
+      {"library.xmath.call_seconds=1e-6", "library.xmath.call_seconds: a call takes 1e-06 s"},
       {"dma.issue_cycles=500", "dma.issue_cycles: a call keeps its core for 500 cycles"},
       {"dma.core_bytes_per_second=1e12",
        "dma.core_bytes_per_second: one core reaches 1e+12 bytes/s, all of them 2.63e+10"},
@@ -274,7 +276,8 @@ TEST_CASE("every mistake in a target file has its place and caret") {
         "t.toml:9:2: error: unknown key 'memory' [unknown-key]\n"
         "    [memory]\n"
         "     ^^^^^^\n"
-        "  help: known are: assumed, clock_hz, cores, dma, family, ldm, main_memory, name, summary\n");
+        "  help: known are: assumed, clock_hz, cores, dma, family, ldm, main_memory, name, summary, "
+        "use_library\n");
   CHECK(complaint("launch_seconds = 10e-6", "launch_seconds = -1") ==
         "t.toml:24:18: error: 'cores.launch_seconds' is -1, but lies between 0 and 10 [out-of-range]\n"
         "    launch_seconds = -1\n"

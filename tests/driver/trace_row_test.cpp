@@ -13,8 +13,7 @@
 namespace stowage::test {
 namespace {
 
-/// Iterators x, y and k, and buffers A, B and C.
-GroupNames group_names() { return {{"x", "y", "k"}, {"A", "B", "C"}}; }
+const GroupNames traced_names = {{"x", "y", "k"}, {"A", "B", "C"}};
 
 LdmState state() {
   using enum IteratorClass;
@@ -68,6 +67,8 @@ std::vector<TraceEvent> examples() {
       CoresSplit{SplitBy::alignment, {}, {1, 1, 1}, {1, 1, 1}},
       SplitUnaligned{"C is moved in parts of 2 bytes"},
       GivenToManagementCore{"ldm-capacity", "X_ldm needs 4 096 bytes, has 2 048", 512},
+      LibraryJudged{"xmath", true, "library-cost", "it does it in 72 500 cycles, its loop nest would take 100 000"},
+      LibraryJudged{"xmath", false, "library-form", "it has 2 stages, a product alone has one"},
       BufferCorrelated{b, {{k}, {x, y}}},
       IteratorsClassified{
           IteratorsClassified::When::first, std::nullopt, {{k, IteratorClass::comp, {a}, {b}}}, state()},
@@ -131,7 +132,7 @@ TEST_CASE("every kind of event has its heading and its sentence", "[trace]") {
     kinds.insert(event.index());
     const TraceHeading heading = heading_of(event);
     text += heading.algorithm + " [" + heading.rule + "] " + std::string(name_of(heading.outcome)) + ": " +
-            sentence(event, group_names()) + "\n";
+            sentence(event, traced_names) + "\n";
   }
   CHECK(kinds.size() == std::variant_size_v<TraceEvent>);
   CHECK(text == golden("trace-sentences.txt", text));
@@ -144,29 +145,27 @@ TEST_CASE("fields and values of events keep their names in the file", "[trace]")
 }
 
 TEST_CASE("every kind of event is read as it was written", "[trace]") {
-  const GroupNames names = group_names();
   std::set<std::string> kinds;
   for (const TraceEvent& event : examples()) {
     const Json row = row_of(event);
     INFO(row.dump());
     kinds.insert(row.at("kind").get<std::string>());
-    const TraceEvent read = event_of(Json::parse(row.dump()), &names);
+    const TraceEvent read = event_of(Json::parse(row.dump()), &traced_names);
     CHECK(read.index() == event.index());
     CHECK(row_of(read) == row);
-    CHECK(sentence(read, group_names()) == sentence(event, group_names()));
+    CHECK(sentence(read, traced_names) == sentence(event, traced_names));
   }
   CHECK(kinds.size() == std::variant_size_v<TraceEvent>);
 }
 
 TEST_CASE("a count beyond the largest that is read is written as that", "[trace]") {
-  const GroupNames names = group_names();
   const Json row = row_of(LoopPlaced{{IteratorId(2U), true}, std::numeric_limits<std::int64_t>::max(), max_cycles});
   CHECK(row.at("operations") == max_cycles);
   CHECK(row.at("transfers") == max_cycles);
-  CHECK_NOTHROW(event_of(row, &names));
+  CHECK_NOTHROW(event_of(row, &traced_names));
   Json larger = row;
   larger["transfers"] = max_cycles + 1;
-  CHECK_THROWS_AS(event_of(larger, &names), std::invalid_argument);
+  CHECK_THROWS_AS(event_of(larger, &traced_names), std::invalid_argument);
 }
 
 /// Calls `visit` with every value in it, at any depth.
@@ -178,10 +177,9 @@ void visit_values(Json& json, const std::function<void(Json&)>& visit) {
 }
 
 bool is_refused(const Json& row) {
-  const GroupNames names = group_names();
   try {
     // What is read can be told, whatever it is.
-    static_cast<void>(sentence(event_of(row, &names), names));
+    static_cast<void>(sentence(event_of(row, &traced_names), traced_names));
     return false;
   } catch (const Json::exception&) {
     return true;

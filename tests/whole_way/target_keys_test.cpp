@@ -12,6 +12,7 @@
 #include "core/evaluate.h"
 #include "core/number_text.h"
 #include "core/operators.h"
+#include "lowering/program/library_plan.h"
 #include "lowering/program/management_plan.h"
 #include "lowering/program/planners.h"
 #include "lowering/program/program.h"
@@ -87,6 +88,30 @@ std::string outcome_without_ldm(std::vector<std::string> settings) {
   return text;
 }
 
+/// A product that the library of the target computes, as planner swtvm has no loop nest of it that is faster.
+std::string outcome_by_library(std::vector<std::string> settings) {
+  Net net;
+  const Graph graph =
+      net.unplaced(net.op("MatMul", "MatMul", {net.input("a", {512, 512}), net.constant("b", filled({512, 512}))}));
+  CompileRequest request;
+  request.library = "xmath";
+  request.planner = "swtvm";
+  request.settings = std::move(settings);
+  Diagnostics diagnostics;
+  const auto compilation = compile_graph(graph, request, diagnostics);
+  if (!compilation) return "refused: " + format_diagnostics(diagnostics);
+  std::string text;
+  for (const ProgramStep& step : compilation->program.steps) {
+    REQUIRE(step.by_library() != nullptr);
+    text += fmt::format("{} cycles\n", step.by_library()->cycles());
+  }
+  for (const EmittedFile& file : compilation->emitted.files) {
+    const bool is_signed = file.path == "main.c" || file.path == "Makefile";
+    text += is_signed ? file.text.substr(file.text.find('\n')) : file.text;
+  }
+  return text;
+}
+
 std::string key_of(const std::string& line) { return line.substr(0, line.find(' ')); }
 
 /// Values other than SW26010's, by key; what is refused has the code of its diagnostic.
@@ -126,6 +151,15 @@ const std::multimap<std::string, std::pair<std::string, std::string>>& other_val
       {"management_core.cache_bytes", {"1024", ""}},
       {"management_core.function_cycles", {"1000", ""}},
       {"management_core.operations_per_cycle", {"1", ""}},
+      {"library.xmath.header", {"\"other.h\"", ""}},
+      {"library.xmath.header", {"\"\"", "wrong-name"}},
+      {"library.xmath.sgemm", {"\"sgemm_of_another\"", ""}},
+      {"library.xmath.sgemm", {"\"a b\"", "wrong-name"}},
+      {"library.xmath.link", {"\"-lother\"", ""}},
+      {"library.xmath.link", {"\"`x`\"", "wrong-name"}},
+      {"library.xmath.call_seconds", {"1e-5", ""}},
+      {"library.xmath.efficiency", {"[{ extent = 16, share = 0.5 }]", ""}},
+      {"library.xmath.efficiency", {"[]", "out-of-range"}},
       {"main_memory.line_bytes", {"4096", ""}},
       {"main_memory.line_bytes", {"4", "alignment-too-small"}},
       {"dma.startup_cycles", {"10", ""}},
@@ -160,15 +194,19 @@ TEST_CASE("every key of a target is obeyed or refused by name") {
       const auto& [text, code] = value->second;
       INFO(text);
       const std::vector<std::string> setting = {fmt::format("target.{}={}", key, text)};
-      const bool is_managed = key.starts_with("management_core.");
-      const std::string got = is_managed ? outcome_without_ldm(setting) : outcome(setting);
-      CHECK(got != (is_managed ? outcome_without_ldm({}) : as_it_is));
+      const auto with = [&](const std::vector<std::string>& settings) {
+        if (key.starts_with("management_core.")) return outcome_without_ldm(settings);
+        if (key.starts_with("library.")) return outcome_by_library(settings);
+        return settings.empty() ? as_it_is : outcome(settings);
+      };
+      const std::string got = with(setting);
+      CHECK(got != with({}));
       const bool refused = got.starts_with("refused: ");
       CHECK(refused == !code.empty());
       if (refused) CHECK_THAT(got, Catch::Contains("[" + code + "]") && Catch::Contains("'"));
     }
   }
-  CHECK(keys == 27);
+  CHECK(keys == 32);
 }
 
 TEST_CASE("a network that main memory does not hold is refused with its numbers") {
