@@ -16,8 +16,8 @@ std::optional<std::int64_t> cycles_of(const Graph& graph, const std::vector<Fusi
                                       const Strategy& strategy, const Backend& backend, const Target& target,
                                       const std::vector<std::vector<OpId>>& fixed, const CostOptions& costs,
                                       const std::stop_token& stop) {
-  const auto cost =
-      backend.group_cost(std::string(published_planner), target, {costs.threads, costs.cache, nullptr, costs.evaluator});
+  const auto cost = backend.group_cost(std::string(published_planner), target,
+                                       {costs.threads, costs.cache, nullptr, costs.evaluator});
   if (cost == nullptr) return std::nullopt;
   CandidateSet set = find_candidate_groups(graph, templates, cost.get(), {}, stop);
   const FixedCandidates person = find_fixed(set, fixed);

@@ -357,9 +357,8 @@ Result<Program> program_on(const Compilation& before, const Target& target, cons
   options.evaluator = way.evaluator;
   Compilation made;  // its trace and its record of the fusion are not asked for
   const TraceSink trace(&made.trace);
-  const Graph graph = before.imported
-                          ? prepared_graph(*before.imported, way.layout, target, trace)
-                          : before.program.fused.graph;
+  const Graph graph =
+      before.imported ? prepared_graph(*before.imported, way.layout, target, trace) : before.program.fused.graph;
   const auto fused = fuse(made, graph, way, fixed.groups, options, diagnostics, stop, progress);
   if (!fused || stop.stop_requested()) return Failed{};
   auto program = way.backend->plan(*fused, fixed, way.planner, target, options, trace, {diagnostics, stop, progress});
