@@ -240,7 +240,7 @@ Json AthreadBackend::stored(const StepPlan& plan) const {
 StepWork AthreadBackend::restored(const Json& entries, const std::string& text, const Graph& graph,
                                   const FusedOperator& group, const Target& target) const {
   const Json& schedule = entries.at("schedule");
-  const std::string kind = entries.value("kind", "");
+  const std::string kind = kind_of_step(entries);
   if (kind == ManagementStep::kind.key) return restored_management(schedule, text, graph, group, target);
   if (kind == LibraryCall::kind.key) return restored_call(schedule, text, graph, group, target);
   if (!kind.empty()) throw Damage(fmt::format("'{}' is of the kind '{}', which this tool has not", group.name, kind));

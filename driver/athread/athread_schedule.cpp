@@ -132,7 +132,15 @@ class NameCheck {
     diagnostic.code = "unknown-" + what;
     diagnostic.message = path.empty() ? fmt::format("no fused operator '{}'", given)
                                       : fmt::format("fused operator '{}' has no {} '{}'", name_, what, given);
-    diagnostic.remedy = suggest_name(given, known);
+    const auto is_known = [&](const std::string& name) {
+      return std::find(known.begin(), known.end(), name) != known.end();
+    };
+    const bool is_in_blocks = is_known(given + "_block") && is_known(given + "_lane");
+    diagnostic.remedy = is_in_blocks ? fmt::format(
+                                           "these channels lie in blocks, as {0}_block and {0}_lane; with "
+                                           "--layout given they are '{0}'",
+                                           given)
+                                     : suggest_name(given, known);
     diagnostics_->add(std::move(diagnostic));
   }
 

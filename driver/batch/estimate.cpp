@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "driver/networks/networks.h"
+#include "lowering/program/planners.h"
 
 namespace stowage {
 
@@ -52,7 +53,7 @@ std::int64_t search_work(const NetworkSize& size) {
 
 std::int64_t work_of(const Job& job, const NetworkSize& size) {
   std::int64_t work = 1 + 2 * size.operators + size.parameter_bytes / 100'000;
-  if (job.keys->request.planner != "swtvm") work += search_work(size);
+  if (job.keys->request.planner != published_planner) work += search_work(size);
   if (job.keys->check) work += 700 + size.multiply_adds / 400'000;
   return work;
 }

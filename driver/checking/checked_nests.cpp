@@ -43,7 +43,7 @@ Result<NestTexts> read_nest_texts(const std::string& folder, const std::string& 
     if (!target) return Failed{};
     texts.target = *target;
     for (const Json& step : plan.at("steps")) {
-      if (!step.contains("nest") || step.contains("kind")) continue;  // a view, or no kernel: it has no loop nest
+      if (!step.contains("nest") || !kind_of_step(step).empty()) continue;  // a view, or no kernel: it has no loop nest
       names.push_back(step.at("name").get<std::string>());
       if (op.empty() || op == names.back()) texts.nests.push_back({names.back(), joined(step.at("nest"))});
     }

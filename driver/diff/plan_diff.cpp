@@ -346,6 +346,7 @@ DiffSide diff_side(const Program& program) {
                 program.target.name,
                 program.fusion,
                 program.planner,
+                program.layout,
                 std::string(name_of(program.evaluated_by)),
                 "",
                 {}};

@@ -83,6 +83,7 @@ struct DiffSide {
   std::string target;
   std::string fusion;
   std::string planner;
+  std::string layout;      ///< how pictures lie
   std::string cost;        ///< evaluator by which groups were compared
   std::string model_hash;  ///< "" where it is not known
   PlanNumbers totals;

@@ -146,6 +146,7 @@ std::string totals_table(const PlanDiff& diff, const std::string& a, const std::
   names("target", diff.before.target, diff.after.target);
   names("fusion, planner", diff.before.fusion + ", " + diff.before.planner,
         diff.after.fusion + ", " + diff.after.planner);
+  if (diff.before.layout != diff.after.layout) names("layout", diff.before.layout, diff.after.layout);
   if (diff.names_cost()) names("cost", diff.before.cost, diff.after.cost);
   numbers("fused operators", x.groups, y.groups);
   numbers("kernels launched", x.kernels, y.kernels);

@@ -120,6 +120,12 @@ std::string joined(const Json& lines) {
   return text;
 }
 
+std::string kind_of_step(const Json& step) {
+  if (step.contains("kind")) return step.at("kind").get<std::string>();
+  const bool is_management = step.contains("schedule") && step.at("schedule").contains("management_core");
+  return std::string(is_management ? ManagementStep::kind.key : "");
+}
+
 std::string dumped(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }

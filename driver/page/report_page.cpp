@@ -278,13 +278,14 @@ std::string report_page(const Compilation& compilation, const std::vector<PagePi
   const PageScope scope(compilation, details, stop);
   const Program& program = compilation.program;
   std::string html = html_head(compilation.network + " on " + program.target.name);
-  html += fmt::format("<h1>{} on {}</h1>\n<p>Fusion {}, planner {}{}.</p>\n<p class=\"origin\"><code>{}</code></p>\n",
-                      escaped(compilation.network), escaped(program.target.name), escaped(program.fusion),
-                      escaped(program.planner),
-                      program.evaluated_by == EvaluatedBy::closed_form
-                          ? ""
-                          : fmt::format(", groups compared by {}", text_of(program.evaluated_by)),
-                      escaped(reproducer_line(compilation)));
+  html += fmt::format(
+      "<h1>{} on {}</h1>\n<p>Fusion {}, planner {}, layout {}{}.</p>\n<p class=\"origin\"><code>{}</code></p>\n",
+      escaped(compilation.network), escaped(program.target.name), escaped(program.fusion), escaped(program.planner),
+      escaped(program.layout),
+      program.evaluated_by == EvaluatedBy::closed_form
+          ? ""
+          : fmt::format(", groups compared by {}", text_of(program.evaluated_by)),
+      escaped(reproducer_line(compilation)));
   html += tiles(program) + cut_part(scope);
   html +=
       "<nav><a href=\"#time\">time</a><a href=\"#groups\">fused operators</a><a href=\"#pictures\">pictures</a>"

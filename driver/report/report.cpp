@@ -172,7 +172,7 @@ std::string summary_text(const Compilation& compilation) {
   const Program& program = compilation.program;
   const ProgramTotals totals = totals_of(program);
   TextTable sums({markdown_text(compilation.network), ">" + markdown_text(program.target.name)});
-  sums.add({"fusion, planner", fmt::format("{}, {}", program.fusion, program.planner)});
+  sums.add({"fusion, planner, layout", fmt::format("{}, {}, {}", program.fusion, program.planner, program.layout)});
   std::string meanings;  // sentences below the table
   if (compilation.fusion.search) {
     // A fixed schedule, or another target since, makes the plan another than the one that was chosen.

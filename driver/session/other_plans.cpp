@@ -66,9 +66,11 @@ OtherPlanText text_of(const OtherPlan& other, const Target& target, std::string_
                                    seconds_text(static_cast<double>(other.cycles) / target.clock_hz));
   if (by != EvaluatedBy::closed_form) result += fmt::format(", by {}", text_of(by));
   if (other.cores == target.cores.count) {
-    return {fmt::format("by planner {}", other.planner), result,
-            fmt::format("Planner {}, the published one, takes that with the groups that {} chooses for it.",
-                        other.planner, strategy)};
+    return {
+        fmt::format("by planner {}", other.planner), result,
+        fmt::format("Planner {}, the published one, takes that with the groups that {} chooses for it, and pictures as "
+                    "ONNX has them.",
+                    other.planner, strategy)};
   }
   return {fmt::format("on {} of {} cores", other.cores, target.cores.count), result,
           fmt::format("On fewer cores planner {} is faster, because more cores load more in all; planner searched "

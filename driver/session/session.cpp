@@ -231,13 +231,14 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   const bool is_cut_short = limited != nullptr && limited->is_cut_short;
   if (is_cut_short) note_limit(compilation, *limited, diagnostics);
   if (request.fixed.schedules.empty() && !is_cut_short) {
-    const std::string layout =
-        request.layout.empty() ? way.backend->default_layout(std::string(published_planner)) : request.layout;
-    const Graph published = layout == way.layout ? placed : prepared_graph(graph, layout, way.target, {});
-    const auto groups = find_groups(published, request.fixed.groups, diagnostics);
-    if (!groups) return Failed{};
-    compilation.others = other_plans(published, way.templates, *way.strategy, *way.backend, way.planner, way.target,
-                                     compilation.fusion.totals.front().cycles, *groups, costs, stop);
+    const std::string published(published_planner);
+    const std::string layout = way.planner == published ? way.layout : way.backend->default_layout(published);
+    const Graph other = layout == way.layout ? placed : prepared_graph(graph, layout, way.target, {});
+    Diagnostics unknown;  // a group of views that only this layout has: the other plan cannot have it
+    if (const auto groups = find_groups(other, request.fixed.groups, unknown)) {
+      compilation.others = other_plans(other, way.templates, *way.strategy, *way.backend, way.planner, way.target,
+                                       compilation.fusion.totals.front().cycles, *groups, costs, stop);
+    }
   }
   return plan_and_emit(std::move(compilation), *fused, request.fixed, way, request.fusion, costs, diagnostics, stop,
                        progress);

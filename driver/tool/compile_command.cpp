@@ -73,6 +73,10 @@ Result<CompileRequest> request_of(const CompileOptions& options, const Backends&
   return request;
 }
 
+std::string layout_of(const CompileRequest& request) {
+  return request.layout.empty() ? backend_of(request).default_layout(request.planner) : request.layout;
+}
+
 int print_config(const CompileRequest& request, ToolContext& context) {
   Diagnostics diagnostics;
   const auto target = target_of(request, diagnostics);
@@ -82,13 +86,15 @@ int print_config(const CompileRequest& request, ToolContext& context) {
                                {"stowage", stowage_version()},
                                {"fusion", request.fusion},
                                {"planner", request.planner},
+                               {"layout", layout_of(request)},
                                {"cost", request.cost},
                                {"target", to_toml(*target)}},
                           1);
     return exit_done;
   }
-  context.out << fmt::format("# stowage {}: {}\n# fusion = {}, planner = {}, cost = {}\n{}", stowage_version(),
-                             request.command_line, request.fusion, request.planner, request.cost, to_toml(*target));
+  context.out << fmt::format("# stowage {}: {}\n# fusion = {}, planner = {}, layout = {}, cost = {}\n{}",
+                             stowage_version(), request.command_line, request.fusion, request.planner,
+                             layout_of(request), request.cost, to_toml(*target));
   return exit_done;
 }
 
@@ -101,6 +107,7 @@ Json compilation_json(const Compilation& compilation, const Diagnostics& diagnos
   json["target"] = compilation.program.target.name;
   json["fusion"] = compilation.program.fusion;
   json["planner"] = compilation.program.planner;
+  json["layout"] = compilation.program.layout;
   json["cost"] = name_of(compilation.program.evaluated_by);
   if (compilation.evaluated_cycles) json["evaluated_cycles"] = *compilation.evaluated_cycles;
   json.update(totals_json(compilation.program));

@@ -23,14 +23,9 @@ Json numbers_json(const PlanNumbers& numbers) {
 }
 
 Json side_json(const DiffSide& side, const std::string& folder) {
-  Json json = {{"folder", folder},
-               {"network", side.network},
-               {"model_hash", side.model_hash},
-               {"target", side.target},
-               {"fusion", side.fusion},
-               {"planner", side.planner},
-               {"cost", side.cost},
-               {"totals", numbers_json(side.totals)}};
+  Json json = {{"folder", folder},      {"network", side.network}, {"model_hash", side.model_hash},
+               {"target", side.target}, {"fusion", side.fusion},   {"planner", side.planner},
+               {"layout", side.layout}, {"cost", side.cost},       {"totals", numbers_json(side.totals)}};
   if (side.simulated_seconds) json["simulated_time_s"] = *side.simulated_seconds;
   return json;
 }

@@ -269,6 +269,7 @@ Table totals_table(const PlanDiff& diff) {
   text("target", diff.before.target, diff.after.target);
   text("fusion", diff.before.fusion, diff.after.fusion);
   text("planner", diff.before.planner, diff.after.planner);
+  if (diff.before.layout != diff.after.layout) text("layout", diff.before.layout, diff.after.layout);
   if (diff.names_cost()) text("cost", diff.before.cost, diff.after.cost);
   number("fused operators", a.groups, b.groups);
   number("kernels launched", a.kernels, b.kernels);

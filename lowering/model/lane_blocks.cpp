@@ -386,6 +386,7 @@ LaneBlocks possible_lane_blocks(const StageList& stages, const std::set<std::str
   if (lanes < 2) return {};
   for (const GroupIterator& iterator : group_iterators(stages)) {
     if (!iterator.spatial || apart.contains(iterator.name) || apart.contains(iterator.name + "o")) continue;
+    // Of pictures whose channels lie in blocks these are blocks already.
     if (iterator.name.ends_with("_block") || iterator.name.ends_with("_lane")) continue;
     for (const std::int64_t vectors : preferred_vectors) {
       const std::int64_t block = vectors * lanes;
@@ -418,7 +419,9 @@ LaneBlocks narrow_lane_blocks(const StageList& stages, const LaneBlocks& wide, c
 std::variant<StageList, Decision> block_lanes(StageList stages, const LaneBlocks& blocks) {
   for (const auto& [name, block] : blocks) {
     const GroupModel model = model_of_no_target(stages);
-    if (model.iterator_named(name + "_block") && model.iterator_named(name + "_lane")) continue;
+    const auto lane = model.iterator_named(name + "_lane");
+    const bool is_blocked = lane && model.iterators[static_cast<std::size_t>(*lane)].extent == block;
+    if (is_blocked && model.iterator_named(name + "_block")) continue;
     auto blocked = block_one(std::move(stages), name, block);
     if (const auto* why = std::get_if<std::string>(&blocked)) {
       return Decision::refuse("schedule", fmt::format("lanes: {} cannot be blocked by {}: {}", name, block, *why));

@@ -123,7 +123,7 @@ TEST_CASE("a batch beside a baseline tells what got worse and why, and its exit 
   CHECK(first.at("job") == "m");
   CHECK(first.at("change").at(0) == "faster");
   CHECK(first.at("then").at("cycles") > first.at("now").at("cycles"));
-  CHECK(first.at("remark") == "planner searched instead of swtvm");
+  CHECK(first.at("remark") == "planner searched instead of swtvm; layout blocked instead of given");
   CHECK_THAT(first.at("verdict").get<std::string>(), StartsWith("now is ") && Contains("matmul uses "));
 }
 
@@ -146,7 +146,8 @@ TEST_CASE("page and spreadsheet have columns of the comparison") {
                "<td class=\"number\" data-value=\"0."));
   CHECK_THAT(page, Contains(" %</td><td>matmul</td>") && Contains(">+0.0 %</td><td>vector</td>"));
   CHECK_THAT(page, Contains("<tr><td><a href=\"./w/report.md\">w</a></td><td>done</td><td>as before</td>"));
-  CHECK_THAT(page, Contains("planner swtvm instead of searched; now is ") && Contains(" slower</td>"));
+  CHECK_THAT(page, Contains("planner swtvm instead of searched; layout given instead of blocked; now is ") &&
+                       Contains(" slower</td>"));
   const std::string csv = read_text("out/summary.csv");
   CHECK_THAT(csv, StartsWith("job,status,change,time_change,network,") && Contains(",summary,verdict\r\n"));
   CHECK_THAT(csv, Contains("\r\nm,done,\"slower, larger\",0.") && Contains("\r\nw,done,,0"));
@@ -162,7 +163,8 @@ TEST_CASE("verdicts tell numbers only where the baseline's plans are gone or oth
   const ToolRun alone = run_stowage({"batch", "jobs.toml", "-o", "alone", "--baseline", "kept/results.jsonl"});
   CHECK(alone.code == 4);
   CHECK_THAT(alone.out,
-             Contains("\nv: planner searched") || Contains("\nv: planner swtvm instead of searched; now is "));
+             Contains("\nv: planner searched") ||
+                 Contains("\nv: planner swtvm instead of searched; layout given instead of blocked; now is "));
   CHECK_THAT(alone.out, !Contains(" uses ") && Contains("(where a verdict tells numbers only, "));
   // The same place, written anew since: those plans are not the ones of the rows.
   fs::copy_file("monday/results.jsonl", "monday/old.jsonl");

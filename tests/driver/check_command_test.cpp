@@ -45,7 +45,7 @@ TEST_CASE("check says of a good plan what it has looked at") {
 TEST_CASE("check tells what is wrong with a plan that the other commands do not take") {
   const Workplace here;
   compile_lenet();
-  edit_plan("wait pool1_ldm[rco % 2]", "wait pool1_ldm[(rco + 1) % 2]");
+  edit_plan("wait pool1_ldm[rc_block % 2]", "wait pool1_ldm[(rc_block + 1) % 2]");
   CHECK(run_stowage({"explain", "lenet"}).err.find("[damaged-plan]") != std::string::npos);
   const ToolRun run = run_stowage({"check", "lenet", "--op", "conv2"});
   INFO(run.err);

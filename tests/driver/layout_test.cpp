@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "core/onnx/model_writer.h"
 #include "tests/driver/tool_runner.h"
 
 namespace stowage::test {
@@ -22,6 +23,92 @@ TEST_CASE("a plan with channels in blocks is run, checked and simulated from its
     CHECK(run.code == 0);
   }
   CHECK(read_text("plan/trace.json").find(R"("kind":"channels-blocked")") != std::string::npos);
+}
+
+TEST_CASE("without --layout the published planner has pictures as ONNX has them, the others in blocks") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "lenet", "-o", "n.onnx"}).code == 0);
+  const auto layout = [](const std::vector<std::string>& options) {
+    std::vector<std::string> command = {"compile", "n.onnx", "--json", "-o", "plan", "--force"};
+    command.insert(command.end(), options.begin(), options.end());
+    const auto json = nlohmann::json::parse(run_stowage(command).out);
+    const auto plan = nlohmann::json::parse(read_text("plan/plan.json"));
+    CHECK(plan.at("layout") == json.at("layout"));
+    CHECK((plan.dump().find("channel_blocks") != std::string::npos) == (json.at("layout") == "blocked"));
+    return json.at("layout").get<std::string>();
+  };
+  CHECK(layout({}) == "blocked");
+  CHECK(layout({"--planner", "swtvm"}) == "given");
+  CHECK(layout({"--planner", "swtvm", "--layout", "blocked"}) == "blocked");
+  CHECK(layout({"--layout", "given"}) == "given");
+}
+
+TEST_CASE("a plan of the published planner costs beside another what it takes alone, however the layout is asked for") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "lenet", "-o", "n.onnx"}).code == 0);
+  const auto compiled = [](std::vector<std::string> options) {
+    options.insert(options.begin(), {"compile", "n.onnx", "--fusion", "none", "--json"});
+    return nlohmann::json::parse(run_stowage(options).out);
+  };
+  const auto published = compiled({"--planner", "swtvm"}).at("cycles");
+  CHECK(compiled({}).at("others").at(0).at("cycles") == published);
+  CHECK(compiled({"--layout", "blocked"}).at("others").at(0).at("cycles") == published);
+  CHECK(compiled({"--layout", "given"}).at("others").at(0).at("cycles") == published);
+}
+
+TEST_CASE("a group of a view that only blocks have compiles, without a published plan beside it") {
+  const Workplace here;
+  ModelWriter model("pooled", 13, "a picture of one pixel that leaves its blocks by a view");
+  model.add_input("x", ElementType::f32, {1, 3, 4, 4});
+  model.add_output("y", ElementType::f32, {1, 8, 1, 1});
+  model.add_constant("w", Tensor::of_floats({8, 3, 1, 1}, std::vector<float>(24, 0.5F)));
+  model.add_node("Conv", "conv", {"x", "w"}, {"c"});
+  model.add_node("GlobalMaxPool", "pool", {"c"}, {"y"});
+  Diagnostics diagnostics;
+  REQUIRE(model.save("n.onnx", diagnostics));
+  write_text("s.toml", "[[group]]\noperators = [\"y_view\"]\n");
+  const ToolRun run = run_stowage({"compile", "n.onnx", "--schedule", "s.toml", "--json"});
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  CHECK(nlohmann::json::parse(run.out).at("others").empty());
+}
+
+TEST_CASE("a schedule of channels that lie in blocks names these, and is told so") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "lenet", "-o", "n.onnx"}).code == 0);
+  for (const std::string key : {"buffer = { ff = 4 }", "lanes = { ff = 8 }"}) {
+    INFO(key);
+    write_text("s.toml", "[schedule.\"conv1\"]\n" + key + "\n");
+    const std::vector<std::string> command = {"compile", "n.onnx", "--fusion", "none", "--schedule", "s.toml"};
+    const ToolRun run = run_stowage(command);
+    CHECK(run.code == 1);
+    CHECK_THAT(run.err, Catch::Contains("'ff'"));
+    if (key.starts_with("buffer")) CHECK_THAT(run.err, Catch::Contains("with --layout given they are 'ff'"));
+    std::vector<std::string> given = command;
+    given.insert(given.end(), {"--layout", "given"});
+    CHECK(run_stowage(given).code == (key.starts_with("buffer") ? 0 : 1));  // 20 features are no number of eights
+  }
+}
+
+TEST_CASE("the layout of a plan without the key follows from its graph, and one that there is not is damage") {
+  const Workplace here;
+  compile_lenet("plan");
+  auto plan = nlohmann::json::parse(read_text("plan/plan.json"));
+  plan.erase("layout");
+  write_text("plan/plan.json", plan.dump(1));
+  CHECK_THAT(run_stowage({"explain", "plan"}).out, Catch::Contains("exact, searched, blocked"));
+  plan["layout"] = "sideways";
+  write_text("plan/plan.json", plan.dump(1));
+  const ToolRun damaged = run_stowage({"explain", "plan"});
+  CHECK(damaged.code == 1);
+  CHECK_THAT(damaged.err, Catch::Contains("its layout is 'sideways'"));
+}
+
+TEST_CASE("plans whose layouts differ are compared by name") {
+  const Workplace here;
+  compile_lenet("blocked");
+  compile_lenet("given", {"--layout", "given"});
+  CHECK_THAT(run_stowage({"diff", "given", "blocked"}).out, Catch::Contains("| layout ") && Catch::Contains("other"));
 }
 
 TEST_CASE("a misspelt layout is a wrong option, with the layouts there are") {

@@ -52,7 +52,8 @@ TEST_CASE("merged shards beside a baseline are the same bytes as the batch besid
   const std::string beside = merged.out.substr(merged.out.find("\nagainst "));
   CHECK(beside == whole.out.substr(whole.out.find("\nagainst ")));
   // The plans are found in the shards' folders.
-  CHECK_THAT(beside, Contains("m: planner swtvm instead of searched; now is ") && Contains("matmul uses "));
+  CHECK_THAT(beside, Contains("m: planner swtvm instead of searched; layout given instead of blocked; now is ") &&
+                         Contains("matmul uses "));
   for (const std::string file : {"results.jsonl", "summary.csv", "summary.html"}) {
     INFO(file);
     CHECK(read_text("merged/" + file) == read_text("whole/" + file));

@@ -60,7 +60,7 @@ fusion = ["greedy", "none"]
   CHECK(names_of(jobs)[11] == "m-none-vector-65536");
   CHECK(
       jobs[4].dump() ==
-      R"({"cost":"closed","fusion":"greedy","job":"m-greedy-vector-32768","layout":"given","network":"vector","planner":"searched","settings":)"
+      R"({"cost":"closed","fusion":"greedy","job":"m-greedy-vector-32768","layout":"blocked","network":"vector","planner":"searched","settings":)"
       R"(["target.ldm.bytes=32768"],"sweep":{"fusion":"greedy","network":"vector","target.ldm.bytes":32768},)"
       R"("target":"sw26010"})");
 }

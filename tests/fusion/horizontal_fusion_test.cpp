@@ -255,6 +255,25 @@ TEST_CASE("branches whose channels lie in blocks are stacked by blocks, their bi
   check_values(fused, 1);
 }
 
+TEST_CASE("branches in blocks of different size are not alike") {
+  Net net;
+  const TensorId x = net.input("x", {1, 8, 6, 6});
+  std::vector<TensorId> results;
+  for (const std::int64_t block : {4, 8}) {
+    const std::string name = "conv" + std::to_string(block);
+    const TensorId w = net.constant(name + "_w", {16 / block, 8, 1, 1, block});
+    results.push_back(
+        net.op("Conv", name, {x, w, net.constant(name + "_b", {16})}, {{"channel_blocks", Ints{0, block}}}));
+  }
+  const Graph graph = place_tensors(net.unplaced(results), {}, 4);
+  std::vector<StageList> lists;
+  const std::vector<Branch> branches = {{OpId(0U)}, {OpId(1U)}};
+  for (const Branch& branch : branches) lists.push_back(branch_stages(graph, branch));
+  const auto stacked = stack_stages(graph, lists, branches);
+  REQUIRE(std::holds_alternative<Decision>(stacked));
+  CHECK(std::get<Decision>(stacked).rule == "branches-alike");
+}
+
 TEST_CASE("branches of a person's template: any number of branches, attributes as everywhere") {
   Diagnostics diagnostics;
   const auto templates = parse_templates(R"(

@@ -98,7 +98,7 @@ TEST_CASE("rows whose number is not known are cut as those of a full tile where 
   const InnerLoop loop(built, std::get<Compute>(built.body.back()->node), target_with_pipelines());
   const auto of_group = [](double rows, double trip) { return 64 * trip + 2 + 2 * rows * 2 + 11; };
   const auto cycles = [&](std::int64_t rows) { return loop.cycles(std::vector<std::int64_t>{rows, 8, 64}); };
-  CHECK(cycles(13) == of_group(7, 14) + of_group(6, 12.5));
+  CHECK(cycles(13) == of_group(7, 14) + of_group(6, 12));
   CHECK(cycles(11) == of_group(8, 16) + of_group(2, 7) + of_group(1, 7));
   CHECK(cycles(4) == of_group(4, 9));
 }
