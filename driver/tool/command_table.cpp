@@ -29,7 +29,7 @@ void declare_compile(CLI::App& app, Options& all) {
       ->check(known_targets())
       ->type_name("T");
   app.add_option("--library", options.library, "library of the target that the program may call for matrix products")
-      ->type_name("L");
+      ->type_name("NAME");
   app.add_option("--fusion", options.fusion, fmt::format("{} ({})", fmt::join(strategy_names(), ", "), options.fusion))
       ->check(known(strategy_names()))
       ->type_name("F");

@@ -37,7 +37,7 @@ bool add_groups(const std::string& network, const Target& target, Groups& groups
   if (!file) return false;
   const auto imported = import_onnx(*file, {}, diagnostics, stop);
   if (!imported) return false;
-  // As the default planner has pictures by default; of groups of other pictures the predictor is not sure.
+  // As the default planner has pictures.
   const Graph blocked = block_channels(fold_intrinsics(*imported, {}), target, {});
   const Graph graph = place_tensors(blocked, {}, target.dma.alignment);
   const CandidateSet set = find_candidate_groups(graph, built_in_templates(), nullptr, {}, stop);
