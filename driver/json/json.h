@@ -26,8 +26,8 @@ inline constexpr std::int64_t max_cycles = std::int64_t{1} << 50;
 /// Longer texts are arrays of lines, so that files can be read and compared by people; and such an array as a text.
 Json lines_of(const std::string& text);
 std::string joined(const Json& lines);
-/// What a step of a plan file is instead of a kernel (StepKind::key); empty of kernels and views. Steps of the management
-/// core had their `schedule` alone to say it before there was `kind`.
+/// What a step of a plan file is instead of a kernel (StepKind::key); empty of kernels and views. Steps of the
+/// management core had their `schedule` alone to say it before there was `kind`.
 std::string kind_of_step(const Json& step);
 /// Names that are no UTF-8 print with replacement characters.
 std::string dumped(const Json& json, int indent = -1);
