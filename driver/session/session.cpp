@@ -16,7 +16,6 @@
 #include "driver/session/compile_within.h"
 #include "driver/session/cost_model.h"
 #include "driver/session/fixed_operators.h"
-#include "driver/session/learned_elsewhere.h"
 #include "driver/session/limited_search.h"
 #include "driver/session/model_hash.h"
 #include "driver/session/prepared_graph.h"
