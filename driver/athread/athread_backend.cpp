@@ -58,6 +58,7 @@ Json to_json(const Schedule& schedule) {
 Json to_json(const Plan& plan) {
   Json json;
   json["schedule"] = to_json(plan.schedule);
+  if (plan.is_fixed) json["fixed"] = true;
   json["stages"] = lines_of(to_text(plan.nest.stages));
   json["nest"] = lines_of(to_text(plan.nest));
   json["ldm_bytes"] = plan.nest.ldm_bytes;
@@ -259,6 +260,7 @@ StepWork AthreadBackend::restored(const Json& entries, const std::string& text, 
   }
   plan.counts = predict_counts(plan.nest);
   plan.time = estimate_time(plan.nest, plan.counts, target);
+  plan.is_fixed = entries.contains("fixed") && entries.at("fixed").get<bool>();
   if (entries.contains("certificate")) plan.certificate = read_certificate(entries.at("certificate"));
   return launch_of(std::move(plan));
 }

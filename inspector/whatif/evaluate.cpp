@@ -100,13 +100,9 @@ std::vector<const Plan*> Evaluation::plans_after() const {
 }
 
 Schedule start_schedule(const LoadedPlan& plan, const FusedOperator& group) {
-  const Planner& planner = planner_of(plan.program());
   for (const StepFacts& step : plan.steps) {
-    if (step.plan == nullptr || step.step->group.operators != group.operators) continue;
-    const Planned by_itself =
-        plan_group(group.name, group_stages(plan.graph(), group), {}, planner, plan.program().target, {});
-    const Plan* same = std::get_if<Plan>(&by_itself);
-    return same != nullptr && same->schedule == step.plan->schedule ? Schedule{} : step.plan->schedule;
+    if (step.plan == nullptr || !step.plan->is_fixed || step.step->group.operators != group.operators) continue;
+    return step.plan->schedule;
   }
   return {};
 }
@@ -203,6 +199,9 @@ Evaluation evaluate(const LoadedPlan& plan, StepId index, OpId focus, const Plan
   const auto first = first_kernel(program.steps);
   const bool begins_program =
       first && std::find(around.steps.begin(), around.steps.end(), *first) != around.steps.end();
+  // Nothing of it is edited: it is not planned again, which may take the planner a second.
+  const bool is_as_planned = !around.otherwise && plan.steps[index].plan != nullptr && edit.target.empty() &&
+                             !edit.schedules.contains(groups[shown].name);
   IdVector<StepId, ProgramStep> steps;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const FusedOperator& group = groups[g];
@@ -216,12 +215,12 @@ Evaluation evaluate(const LoadedPlan& plan, StepId index, OpId focus, const Plan
         return evaluation;
       }
     }
-    const StageList stages = group_stages(graph, group);
     const auto fixed = edit.schedules.find(group.name);
     const Schedule wanted = fixed != edit.schedules.end() ? fixed->second
                             : g == shown                  ? evaluation.start
                                                           : choices->start_of(group.operators);
-    Planned planned = plan_and_verify(group.name, stages, wanted, planner, *target);
+    Planned planned = is_as_planned ? Planned(*plan.steps[index].plan)
+                                    : plan_and_verify(group.name, group_stages(graph, group), wanted, planner, *target);
     if (auto* refused = std::get_if<Decision>(&planned)) {
       evaluation.refusal = std::move(*refused);
       return evaluation;

@@ -57,7 +57,7 @@ Result<Target> target_to_plan(const LoadedPlan& plan, const PlanEdit& edit, Diag
 Evaluation evaluate(const LoadedPlan& plan, StepId step, const PlanEdit& edit);
 
 /// What must be fixed of a group of the plan for the planner to give its schedule: nothing, or, where a person fixed
-/// some part of it (which, a plan does not tell), all.
+/// some part of it (which part, a plan does not tell), all.
 Schedule start_schedule(const LoadedPlan& plan, const FusedOperator& group);
 
 /// One or two sentences: how much faster or slower, by which changes, and which term of the estimate makes it so.

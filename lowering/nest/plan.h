@@ -18,6 +18,7 @@ struct Plan {
   NestCounts counts;
   TimeEstimate time;
   std::optional<Certificate> certificate = std::nullopt;  ///< of a planner that proves something
+  bool is_fixed = false;                                  ///< some part of the schedule was given, not chosen
 };
 
 }  // namespace stowage

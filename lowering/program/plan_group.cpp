@@ -157,6 +157,7 @@ Planned plan_group(const std::string& name, const StageList& stages, const Sched
     prove_together(best.first, published.first);
     best = std::move(published);
   }
+  if (auto* const plan = std::get_if<Plan>(&best.first)) plan->is_fixed = !nothing_fixed;
   for (TraceRecord& record : best.second.records) trace.add(std::move(record));
   return std::move(best.first);
 }

@@ -16,6 +16,7 @@
 #include "driver/athread/athread_backend.h"
 #include "driver/athread/athread_schedule.h"
 #include "driver/session/schedule_toml.h"
+#include "driver/store/plan_file.h"
 #include "inspector/panes/what_if_pane.h"
 #include "inspector/state/load.h"
 #include "inspector/whatif/job_form.h"
@@ -56,6 +57,32 @@ TEST_CASE("without an edit the answer is the plan itself", "[inspector]") {
           numbers_of(*plan->steps[i].plan, plan->program().target));
     CHECK(verdict(*plan->steps[i].plan, plan->program().target, evaluation.plan(), evaluation.target()) ==
           "The same as the plan.");
+  }
+}
+
+TEST_CASE("a plan tells which schedules a person has fixed, also when it is read from its folder", "[inspector]") {
+  const PlanPtr free = sample_plan("matmul");
+  Diagnostics diagnostics;
+  const PlanEdit edit = edit_of(buffers({{"y", 64}}));
+  const PlanPtr fixed = beside([&] { return plan_network(free, edit, diagnostics, {}, {}); });
+  REQUIRE(fixed);
+  const QTemporaryDir folder;
+  const std::string path = folder.filePath(QStringLiteral("matmul")).toStdString();
+  REQUIRE(write_compilation(fixed->compilation, path, false, diagnostics));
+  auto stored = read_compilation(path, diagnostics);
+  REQUIRE(stored);
+  const PlanPtr read = make_loaded_plan(*std::move(stored), path, path, {});
+  for (const PlanPtr& plan : {fixed, read}) {
+    const Schedule& schedule = plan->steps[StepId(0)].plan->schedule;
+    REQUIRE(schedule.buffer.at("y") == 64);
+    const Evaluation evaluation = evaluated(*plan, StepId(0), {});
+    CHECK(evaluation.start == schedule);
+    REQUIRE(evaluation.result);
+    CHECK(evaluation.plan().schedule == schedule);
+    // What else is edited keeps what was fixed.
+    PlanEdit slow;
+    slow.target["dma.startup_cycles"] = "5000.0";
+    CHECK(evaluated(*plan, StepId(0), slow).plan().schedule.buffer.at("y") == 64);
   }
 }
 
