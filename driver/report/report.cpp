@@ -62,8 +62,7 @@ std::string loaded_together(const Schedule& schedule) {
   std::vector<std::string> loads;
   for (const auto& [tensor, by] : schedule.sharing) {
     if (by == SharedBy::core) continue;
-    loads.push_back(
-        fmt::format("{} by {}", markdown_text(tensor), by == SharedBy::row ? "the cores of a row" : "all cores"));
+    loads.push_back(fmt::format("{} by {}", markdown_text(tensor), cores_text(by)));
   }
   return fmt::format("{}", fmt::join(loads, ", "));
 }

@@ -226,10 +226,10 @@ class DmaWriter {
     }
     const std::string gap = is_strided ? fmt::format("{}, {}", shape_.gap * size, block_bytes.text()) : "0, 0";
     if (dma_.direction == DmaDirection::get) {
-      k_.out.line(fmt::format("athread_get({}, {}, {}, {}, (void *)&ldm->{}, {}, {});",
-                              dma_.to == Space::ldm ? "PE_MODE" : "BCAST_MODE", memory, ldm, length, reply_,
-                              mask_of_rows(), gap),
-                  stmt_.id);
+      k_.out.line(
+          fmt::format("athread_get({}, {}, {}, {}, (void *)&ldm->{}, {}, {});", is_own_get() ? "PE_MODE" : "BCAST_MODE",
+                      memory, ldm, length, reply_, mask_of_rows(), gap),
+          stmt_.id);
     } else {
       k_.out.line(
           fmt::format("athread_put(PE_MODE, {}, {}, {}, (void *)&ldm->{}, {});", ldm, memory, length, reply_, gap),
@@ -237,9 +237,12 @@ class DmaWriter {
     }
   }
 
+  /// Of a column the first core loads for itself; what the others get of it goes down the column behind the wait.
+  [[nodiscard]] bool is_own_get() const { return dma_.to == Space::ldm || dma_.to == Space::column; }
+
   /// Rows of the mesh whose cores a get fills the LDMs of; none: its own.
   [[nodiscard]] std::string mask_of_rows() const {
-    if (dma_.to == Space::ldm) return "0";
+    if (is_own_get()) return "0";
     if (dma_.to == Space::row) return fmt::format("(char)(1 << core / {})", k_.nest.mesh->columns);
     return fmt::format("(char){:#x}", (1 << k_.nest.mesh->rows) - 1);
   }
@@ -365,8 +368,10 @@ void emit_barrier(KernelContext& k, Space team, int statement) {
 }
 
 void open_for_team(KernelContext& k, Space team) {
-  k.out.open(team == Space::row ? fmt::format("if (core % {} == 0) {{", k.nest.mesh->columns)
-                                : std::string("if (core == 0) {"));
+  const int columns = team == Space::mesh ? 0 : k.nest.mesh->columns;
+  k.out.open(team == Space::row      ? fmt::format("if (core % {} == 0) {{", columns)
+             : team == Space::column ? fmt::format("if (core < {}) {{", columns)
+                                     : std::string("if (core == 0) {"));
 }
 
 void emit_dma(KernelContext& k, const Stmt& stmt, const Dma& dma) { DmaWriter(k, stmt, dma).write(); }
@@ -402,7 +407,34 @@ void emit_wait(KernelContext& k, const Stmt& stmt, const Wait& wait) {
   open_for_team(k, team->second);
   emit_own_wait(k, stmt, wait);
   k.out.close();
-  if (k.barriers.after.contains(stmt.id)) emit_barrier(k, team->second, stmt.id);
+  if (const auto sent = k.barriers.broadcast.find(stmt.id); sent != k.barriers.broadcast.end()) {
+    k.out.line(fmt::format("broadcast_down_column(core < {}, {}, {});", k.nest.mesh->columns, k.box(sent->second),
+                           k.nest.buffers[sent->second.buffer].box_bytes()),
+               stmt.id);
+  } else if (k.barriers.after.contains(stmt.id)) {
+    emit_barrier(k, team->second, stmt.id);
+  }
+}
+
+void emit_column_broadcast(CWriter& file) {
+  file.comment("From the LDM of one core, the sender, to the same place in the LDMs of all others of its column.");
+  file.line("#ifdef SW_EMULATION /* all at once, from row 0 */");
+  file.line("#define broadcast_down_column(sends, box, bytes) \\");
+  file.line("  swemu_broadcast_down_column(SWEMU_SITE, (box), (bytes))");
+  file.line("#else");
+  file.open("static void broadcast_down_column(int sends, void *box, int bytes) {");
+  file.line("enum { TO_ALL = 8 };");
+  file.line("doublev4 *const registers = (doublev4 *)box;");
+  file.line(fmt::format("const int count = (bytes + {}) / {};", bytes_of_register - 1, bytes_of_register));
+  file.line("int i;");
+  file.open("if (sends) {");
+  file.line("for (i = 0; i < count; ++i) simd_putc(registers[i], TO_ALL);");
+  file.else_branch("} else {");
+  file.line("for (i = 0; i < count; ++i) registers[i] = simd_getc(registers[i]);");
+  file.close();
+  file.close();
+  file.line("#endif");
+  file.blank();
 }
 
 }  // namespace stowage

@@ -180,12 +180,11 @@ class PlanSearch {
   }
 
   /// What a person has fixed over a split, with every input loaded together by as many cores as can, where what that
-  /// saves of the bandwidth takes longer than the barriers of one transfer.
+  /// saves of the bandwidth takes longer than the barriers of one transfer, or the way down the column.
   [[nodiscard]] Schedule on_split(const std::vector<ParallelSplit>& parallel) const {
     Schedule fixed = person_;
     fixed.parallel = parallel;
     const std::vector<std::int64_t> ranges = core_ranges(model_, parallel);
-    const double barriers = 2 * target_.cores.barrier_cycles / target_.clock_hz;
     for (const BufferId b : model_.buffers.ids()) {
       const ModelBuffer& buffer = model_.buffers[b];
       const SharedBy widest = widest_sharing(model_, b, parallel, target_);
@@ -193,7 +192,10 @@ class PlanSearch {
       const StageTensor& tensor = model_.list->tensors[buffer.tensor];
       const std::int64_t wanted = element_count(buffer_extents(model_, buffer, ranges)) * byte_size(tensor.type);
       const auto saved = static_cast<double>(wanted * (cores_of(widest, parts_of(parallel), target_) - 1));
-      if (saved / peak_dma_bandwidth(target_) > barriers) fixed.sharing.try_emplace(buffer.name, widest);
+      const double meeting =
+          widest == SharedBy::column ? column_broadcast_cycles(wanted, target_) : 2 * target_.cores.barrier_cycles;
+      if (saved / peak_dma_bandwidth(target_) > meeting / target_.clock_hz)
+        fixed.sharing.try_emplace(buffer.name, widest);
     }
     return fixed;
   }
@@ -411,7 +413,7 @@ class PlanSearch {
       const auto* transfer = std::get_if<TransferCost>(&term.cost);
       const auto issued = transfer != nullptr ? static_cast<std::int64_t>(issuing_cycles(*transfer)) : 0;
       if (transfer != nullptr) moved += term.cycles - issued;
-      const bool stands = kind == CostKind::launch || kind == CostKind::barrier;
+      const bool stands = kind == CostKind::launch || kind == CostKind::barrier || kind == CostKind::broadcast;
       (stands ? launch : computed) += transfer != nullptr ? issued : term.cycles;
     }
     return launch + std::max(moved, computed);
