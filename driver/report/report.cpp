@@ -13,6 +13,7 @@
 #include "driver/text/text_table.h"
 #include "fusion/strategies/fuse_candidates.h"
 #include "lowering/model/ldm_room.h"
+#include "lowering/model/sharing.h"
 #include "lowering/program/planners.h"
 #include "lowering/program/program.h"
 #include "lowering/search/limit_distance.h"

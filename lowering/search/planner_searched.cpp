@@ -452,7 +452,7 @@ class PlanSearch {
     }
   }
 
-  /// The best split without slots, and those of the least bounds; planned without slots.
+  /// The best split without slots, and those of the least bounds with slots; planned without slots.
   std::vector<Tried> splits_to_overlap(std::int64_t cores) {
     std::vector<Tried> found;
     const auto add = [&](const Tried& split) {
@@ -462,10 +462,16 @@ class PlanSearch {
     const auto best =
         std::find_if(splits_.begin(), splits_.end(), [&](const Tried& split) { return split.parts() <= cores; });
     if (best != splits_.end() && !is_hopeless(price_of(best->least_overlapped, best->shares_lines))) add(*best);
-    std::size_t looked_at = 0;
+    std::vector<const Split*> splits;
     for (const Split& split : grids_) {
-      if (parts_of(split.grid.parallel) > cores) continue;
-      if (looked_at++ == bounded_splits || is_over()) break;
+      if (parts_of(split.grid.parallel) <= cores) splits.push_back(&split);
+    }
+    const auto least = [](const Split* split) { return price_of(split->grid.least_overlapped, split->shares_lines); };
+    std::stable_sort(splits.begin(), splits.end(), [&](const Split* a, const Split* b) { return least(a) < least(b); });
+    splits.resize(std::min(splits.size(), bounded_splits));
+    for (const Split* const each : splits) {
+      const Split& split = *each;
+      if (is_over()) break;
       if (is_hopeless(price_of(split.grid.least_overlapped, split.shares_lines))) continue;
       const auto planned = std::find_if(splits_.begin(), splits_.end(), [&](const Tried& tried) {
         return *tried.complete.parallel == split.grid.parallel;
