@@ -42,6 +42,10 @@ std::string pipelines_text(const Pipelines& pipelines) {
                      pipelines.function_cycles);
 }
 
+std::string column_broadcast_text(const ColumnBroadcast& broadcast) {
+  return fmt::format("{{ start_cycles = {}, vector_cycles = {} }}", broadcast.start_cycles, broadcast.vector_cycles);
+}
+
 std::string rate_text(const Rate& rate) {
   if (rate.own().empty()) return fmt::format("{}", rate.of_others());
   std::string text = "{ ";
@@ -127,6 +131,7 @@ std::vector<TargetValue> target_values(const Target& target) {
   if (target.cores.pipelines) add("pipelines", pipelines_text(*target.cores.pipelines));
   add("launch_seconds", target.cores.launch_seconds);
   add("barrier_cycles", target.cores.barrier_cycles);
+  if (target.cores.column_broadcast) add("column_broadcast", column_broadcast_text(*target.cores.column_broadcast));
   table = "dma";
   add("good_block_bytes", target.dma.good_block_bytes);
   add("alignment", target.dma.alignment);
@@ -148,6 +153,8 @@ void check_assumed(TomlTable& table, const Target& target) {
   // Keys of tables that a setting may have taken the place of.
   for (const std::string_view key : {"arithmetic_latency", "load_latency", "divide_cycles", "function_cycles"})
     names.push_back(fmt::format("cores.pipelines.{}", key));
+  for (const std::string_view key : {"start_cycles", "vector_cycles"})
+    names.push_back(fmt::format("cores.column_broadcast.{}", key));
   for (const std::string_view key : {"bytes_per_second", "row_seconds", "partial_line_seconds", "page_bytes"})
     names.push_back(fmt::format("dma.bandwidth.{}", key));
   for (const std::string& key : target.assumed) {

@@ -48,6 +48,13 @@ struct Pipelines {
   double function_cycles = 1;     ///< exp, log and what is made of them, of one element
 };
 
+/// Register communication down a column of the mesh: one core sends its registers to all others, each of which stores
+/// what it takes.
+struct ColumnBroadcast {
+  double start_cycles = 0;   ///< from the last core's coming until the first register is there
+  double vector_cycles = 1;  ///< of a core, for a register: its load and sending, or its taking and store
+};
+
 /// The engine that computes: the cores of one core group, in a mesh.
 struct Cores {
   int count = 64;
@@ -58,8 +65,9 @@ struct Cores {
   Rate scalar_flops_per_cycle{1};  ///< of one core, in the scalar form
   /// Given, the two rates are what a loop reaches at most, and what it does reach follows from its instructions.
   std::optional<Pipelines> pipelines;
-  double launch_seconds = 0;  ///< spawn and join of one kernel
-  double barrier_cycles = 0;  ///< of the cores of a row, or of all, from the last one's coming
+  double launch_seconds = 0;                        ///< spawn and join of one kernel
+  double barrier_cycles = 0;                        ///< of the cores of a row, or of all, from the last one's coming
+  std::optional<ColumnBroadcast> column_broadcast;  ///< where one core can load for all of its column
 };
 
 /// The space that every core has to itself (local device memory, the scratchpad).

@@ -93,10 +93,10 @@ Schedule schedule_of(TomlTable& table, const std::string& name, FixedSchedules& 
         const auto named = sharing_named(text);
         to = named.value_or(SharedBy::core);
         if (named) return true;
-        names.error(
-            "wrong-value", key,
-            fmt::format("'{}' is {}, not who loads it together: \"core\", \"row\" or \"mesh\"", key, quoted_toml(text)),
-            suggest_name(text, std::vector<std::string>{"core", "row", "mesh"}));
+        names.error("wrong-value", key,
+                    fmt::format("'{}' is {}, not who loads it together: \"core\", \"row\", \"column\" or \"mesh\"", key,
+                                quoted_toml(text)),
+                    suggest_name(text, std::vector<std::string>{"core", "row", "column", "mesh"}));
         return false;
       });
   read_names(table, name, "resident", schedule.resident, fixed,

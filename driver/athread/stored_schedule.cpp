@@ -220,7 +220,7 @@ Schedule schedule_of(const Json& json) {
   if (!json.contains("sharing")) return schedule;  // as before cores could load together
   for (const auto& [tensor, text] : json.at("sharing").items()) {
     const auto shared = sharing_named(text.get<std::string>());
-    if (!shared) throw std::invalid_argument("sharing: neither core, row nor mesh");
+    if (!shared) throw std::invalid_argument("sharing: neither core, row, column nor mesh");
     schedule.sharing[tensor] = *shared;
   }
   return schedule;

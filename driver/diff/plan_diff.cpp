@@ -249,17 +249,19 @@ std::vector<ScheduleChange> schedule_changes(const Plan& before, const Plan& aft
         {What::slots, key, from != nullptr ? std::to_string(*from) : "", to != nullptr ? std::to_string(*to) : "",
          fmt::format("has {} slots for {} instead of {}", to != nullptr ? *to : 0, key, from != nullptr ? *from : 0)});
   });
-  for_each_difference(
-      a.sharing, renamed(b.sharing, names), [&](const std::string& key, const SharedBy* from, const SharedBy* to) {
-        const std::string x(name_of(from != nullptr ? *from : SharedBy::core));
-        const std::string y(name_of(to != nullptr ? *to : SharedBy::core));
-        if (x != y) {
-          changes.push_back(
-              {What::sharing, key, x, y,
-               y == "core" ? fmt::format("loads {} on each core for itself", key)
-                           : fmt::format("loads {} once for {}", key, y == "row" ? "a row of cores" : "all cores")});
-        }
-      });
+  for_each_difference(a.sharing, renamed(b.sharing, names),
+                      [&](const std::string& key, const SharedBy* from, const SharedBy* to) {
+                        const std::string x(name_of(from != nullptr ? *from : SharedBy::core));
+                        const std::string y(name_of(to != nullptr ? *to : SharedBy::core));
+                        if (x != y) {
+                          changes.push_back({What::sharing, key, x, y,
+                                             y == "core" ? fmt::format("loads {} on each core for itself", key)
+                                                         : fmt::format("loads {} once for {}", key,
+                                                                       y == "row"      ? "a row of cores"
+                                                                       : y == "column" ? "a column of cores"
+                                                                                       : "all cores")});
+                        }
+                      });
   for_each_difference(a.resident, renamed(b.resident, names),
                       [&](const std::string& key, const std::set<std::string>* from, const std::set<std::string>* to) {
                         const std::string x = resident_text(from), y = resident_text(to);

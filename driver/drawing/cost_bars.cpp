@@ -23,7 +23,8 @@ namespace {
 Ink ink_of(CostKind kind) {
   switch (kind) {
     case CostKind::launch:
-    case CostKind::barrier: return Ink::launch;
+    case CostKind::barrier:
+    case CostKind::broadcast: return Ink::launch;
     case CostKind::get: return Ink::get;
     case CostKind::compute: return Ink::compute;
     case CostKind::fill: return Ink::fill;

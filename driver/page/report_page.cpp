@@ -211,7 +211,8 @@ void TimeShares::add(const TimeEstimate& time) {
     switch (kind) {
       case CostKind::launch: launch += cycles; break;
       case CostKind::get: get += cycles; break;
-      case CostKind::barrier: barrier += cycles; break;
+      case CostKind::barrier:
+      case CostKind::broadcast: barrier += cycles; break;
       case CostKind::compute: compute += cycles; break;
       case CostKind::fill: fill += cycles; break;
       case CostKind::put: put += cycles; break;

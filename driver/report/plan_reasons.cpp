@@ -93,8 +93,9 @@ class Reasons {
       sentences.emplace_back("Its part is the same in every iteration.");
     }
     if (dma.to != Space::ldm) {
-      sentences.push_back(dma.to == Space::row ? "One core of each row loads it for all of the row."
-                                               : "One core loads it for all of them.");
+      sentences.emplace_back(dma.to == Space::row      ? "One core of each row loads it for all of the row."
+                             : dma.to == Space::column ? "One core of each column loads it and sends it to the others."
+                                                       : "One core loads it for all of them.");
     }
     const int slots = nest_.buffers[dma.buffer].slots;
     const bool first_trip = reason.get && slots > 1 && !dma.buffer.origin.empty() && dma.buffer.slot == IndexExpr(0);

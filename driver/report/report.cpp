@@ -13,6 +13,7 @@
 #include "driver/text/text_table.h"
 #include "fusion/strategies/fuse_candidates.h"
 #include "lowering/model/ldm_room.h"
+#include "lowering/model/sharing.h"
 #include "lowering/program/planners.h"
 #include "lowering/program/program.h"
 #include "lowering/search/limit_distance.h"
@@ -62,8 +63,7 @@ std::string loaded_together(const Schedule& schedule) {
   std::vector<std::string> loads;
   for (const auto& [tensor, by] : schedule.sharing) {
     if (by == SharedBy::core) continue;
-    loads.push_back(
-        fmt::format("{} by {}", markdown_text(tensor), by == SharedBy::row ? "the cores of a row" : "all cores"));
+    loads.push_back(fmt::format("{} by {}", markdown_text(tensor), cores_text(by)));
   }
   return fmt::format("{}", fmt::join(loads, ", "));
 }

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -24,6 +25,15 @@ DmaShape shape_of_dma(const KernelContext& k, const Dma& dma) {
   std::vector<std::int64_t> full;
   for (const Range& range : dma.region) full.push_back(range.max_extent);
   return dma_shape(full, k.nest.buffers[dma.buffer].extents, k.nest.tensors[dma.nest_tensor].strides);
+}
+
+/// Extents of the region that are the same in all executions.
+std::vector<std::optional<std::int64_t>> known_extents(const Dma& dma) {
+  std::vector<std::optional<std::int64_t>> known;
+  for (const Range& range : dma.region) {
+    known.push_back(range.extent.is_constant() ? std::optional(range.extent.constant()) : std::nullopt);
+  }
+  return known;
 }
 
 /// A product of numbers and names: "60 * n0".
@@ -101,41 +111,26 @@ class DmaWriter {
   }
 
   void write_structures() {
-    std::vector<std::string> conditions;
-    bool never_full = false;
-    for (const int d : compared_dimensions(shape_)) {
-      const IndexExpr& e = extent(at(d));
-      if (e.is_constant()) {
-        never_full = never_full || e.constant() != shape_.full[at(d)];
-      } else {
-        conditions.push_back(fmt::format("{} == {}", extent_names_[at(d)], shape_.full[at(d)]));
-      }
-    }
-    if (never_full) {
-      write_rows();
-    } else if (conditions.empty()) {
-      write_full();
-    } else {
-      k_.out.open(fmt::format("if ({}) {{", fmt::join(conditions, " && ")));
-      write_full();
-      k_.out.else_branch("} else {");
-      k_.comment("a shorter tile: row by row");
-      write_rows();
-      k_.out.close();
-    }
-  }
-
-  void write_full() {
-    // What was compared is known here.
+    const std::vector<DmaCallsWhere> possible = calls_where(shape_, known_extents(dma_));
     const std::vector<std::string> names = extent_names_;
-    for (const int d : compared_dimensions(shape_)) extent_names_[at(d)] = std::to_string(shape_.full[at(d)]);
-    write_calls(shape_.strided_from, shape_.strided_from, shape_.block_from);
-    extent_names_ = names;
-  }
-
-  void write_rows() {
-    const int last = static_cast<int>(dma_.region.size()) - 1;
-    write_calls(last, last, last);
+    for (const DmaCallsWhere& where : possible) {
+      std::vector<std::string> conditions;
+      for (const int d : where.full) {
+        conditions.push_back(fmt::format("{} == {}", names[at(d)], shape_.full[at(d)]));
+        extent_names_[at(d)] = std::to_string(shape_.full[at(d)]);  // it is known here
+      }
+      const std::string condition = fmt::format("{}", fmt::join(conditions, " && "));
+      const bool is_first = &where == &possible.front();
+      if (is_first && !conditions.empty()) k_.out.open(fmt::format("if ({}) {{", condition));
+      if (!is_first) {
+        k_.out.else_branch(conditions.empty() ? "} else {" : fmt::format("}} else if ({}) {{", condition));
+        k_.comment(where.calls.strided_from + 1 == static_cast<int>(names.size()) ? "a shorter tile: row by row"
+                                                                                  : "a shorter tile: block by block");
+      }
+      write_calls(where.calls.strided_from, where.calls.strided_from, where.calls.block_from);
+      extent_names_ = names;
+    }
+    if (possible.size() > 1) k_.out.close();
   }
 
   void multiply(Product& product, std::size_t d) const {
@@ -226,10 +221,10 @@ class DmaWriter {
     }
     const std::string gap = is_strided ? fmt::format("{}, {}", shape_.gap * size, block_bytes.text()) : "0, 0";
     if (dma_.direction == DmaDirection::get) {
-      k_.out.line(fmt::format("athread_get({}, {}, {}, {}, (void *)&ldm->{}, {}, {});",
-                              dma_.to == Space::ldm ? "PE_MODE" : "BCAST_MODE", memory, ldm, length, reply_,
-                              mask_of_rows(), gap),
-                  stmt_.id);
+      k_.out.line(
+          fmt::format("athread_get({}, {}, {}, {}, (void *)&ldm->{}, {}, {});", is_own_get() ? "PE_MODE" : "BCAST_MODE",
+                      memory, ldm, length, reply_, mask_of_rows(), gap),
+          stmt_.id);
     } else {
       k_.out.line(
           fmt::format("athread_put(PE_MODE, {}, {}, {}, (void *)&ldm->{}, {});", ldm, memory, length, reply_, gap),
@@ -237,9 +232,12 @@ class DmaWriter {
     }
   }
 
+  /// Of a column the first core loads for itself; what the others get of it goes down the column behind the wait.
+  [[nodiscard]] bool is_own_get() const { return dma_.to == Space::ldm || dma_.to == Space::column; }
+
   /// Rows of the mesh whose cores a get fills the LDMs of; none: its own.
   [[nodiscard]] std::string mask_of_rows() const {
-    if (dma_.to == Space::ldm) return "0";
+    if (is_own_get()) return "0";
     if (dma_.to == Space::row) return fmt::format("(char)(1 << core / {})", k_.nest.mesh->columns);
     return fmt::format("(char){:#x}", (1 << k_.nest.mesh->rows) - 1);
   }
@@ -264,12 +262,9 @@ std::optional<std::int64_t> constant_operations(const KernelContext& k, const Dm
     extents.push_back(range.extent.is_constant() ? range.extent.constant() : range.max_extent);
     if (!constant.back() && k.bounds_of(range.extent).low <= 0) return std::nullopt;
   }
-  for (const int d : compared_dimensions(shape)) {
-    if (!constant[at(d)]) return std::nullopt;
-  }
+  if (calls_where(shape, known_extents(dma)).size() > 1) return std::nullopt;
   const std::int64_t operations = count_operations(shape, extents).operations;
-  const int loops = takes_full_structure(shape, extents) ? shape.strided_from : static_cast<int>(dma.region.size()) - 1;
-  for (int d = 0; d < loops; ++d) {
+  for (int d = 0; d < calls_of(shape, extents).strided_from; ++d) {
     if (!constant[at(d)]) return std::nullopt;
   }
   return operations;
@@ -365,8 +360,10 @@ void emit_barrier(KernelContext& k, Space team, int statement) {
 }
 
 void open_for_team(KernelContext& k, Space team) {
-  k.out.open(team == Space::row ? fmt::format("if (core % {} == 0) {{", k.nest.mesh->columns)
-                                : std::string("if (core == 0) {"));
+  const int columns = team == Space::mesh ? 0 : k.nest.mesh->columns;
+  k.out.open(team == Space::row      ? fmt::format("if (core % {} == 0) {{", columns)
+             : team == Space::column ? fmt::format("if (core < {}) {{", columns)
+                                     : std::string("if (core == 0) {"));
 }
 
 void emit_dma(KernelContext& k, const Stmt& stmt, const Dma& dma) { DmaWriter(k, stmt, dma).write(); }
@@ -402,7 +399,34 @@ void emit_wait(KernelContext& k, const Stmt& stmt, const Wait& wait) {
   open_for_team(k, team->second);
   emit_own_wait(k, stmt, wait);
   k.out.close();
-  if (k.barriers.after.contains(stmt.id)) emit_barrier(k, team->second, stmt.id);
+  if (const auto sent = k.barriers.broadcast.find(stmt.id); sent != k.barriers.broadcast.end()) {
+    k.out.line(fmt::format("broadcast_down_column(core < {}, {}, {});", k.nest.mesh->columns, k.box(sent->second),
+                           k.nest.buffers[sent->second.buffer].box_bytes()),
+               stmt.id);
+  } else if (k.barriers.after.contains(stmt.id)) {
+    emit_barrier(k, team->second, stmt.id);
+  }
+}
+
+void emit_column_broadcast(CWriter& file) {
+  file.comment("From the LDM of one core, the sender, to the same place in the LDMs of all others of its column.");
+  file.line("#ifdef SW_EMULATION /* all at once, from row 0 */");
+  file.line("#define broadcast_down_column(sends, box, bytes) \\");
+  file.line("  swemu_broadcast_down_column(SWEMU_SITE, (box), (bytes))");
+  file.line("#else");
+  file.open("static void broadcast_down_column(int sends, void *box, int bytes) {");
+  file.line("enum { TO_ALL = 8 };");
+  file.line("doublev4 *const registers = (doublev4 *)box;");
+  file.line(fmt::format("const int count = (bytes + {}) / {};", bytes_of_register - 1, bytes_of_register));
+  file.line("int i;");
+  file.open("if (sends) {");
+  file.line("for (i = 0; i < count; ++i) simd_putc(registers[i], TO_ALL);");
+  file.else_branch("} else {");
+  file.line("for (i = 0; i < count; ++i) registers[i] = simd_getc(registers[i]);");
+  file.close();
+  file.close();
+  file.line("#endif");
+  file.blank();
 }
 
 }  // namespace stowage

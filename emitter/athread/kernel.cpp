@@ -341,8 +341,7 @@ void emit_function(KernelContext& k, const std::string& name) {
 
 KernelText emit(KernelContext& k, const std::string& name, const std::vector<KernelUser>& users) {
   visit_statements(k.nest.body, [](const Stmt& s) {
-    check(!std::holds_alternative<Broadcast>(s.node) && team_of(s) != Space::column,
-          "nothing but gets for rows and for the mesh is emitted of what teams of cores do");
+    check(!std::holds_alternative<Broadcast>(s.node), "nothing but gets is emitted of what teams of cores do");
   });
   KernelText text;
   emit_function(k, name);
@@ -352,9 +351,11 @@ KernelText emit(KernelContext& k, const std::string& name, const std::vector<Ker
     for (const char* header : {"<math.h>", "<stddef.h>", "<stdint.h>"}) file.line(fmt::format("#include {}", header));
     file.blank();
     for (const char* header : {"slave.h", "dma.h"}) file.line(fmt::format("#include \"{}\"", header));
-    if (k.target.cores.vector_lanes > 1) file.line("#include \"simd.h\"");
+    const bool sends = !k.barriers.broadcast.empty();
+    if (k.target.cores.vector_lanes > 1 || sends) file.line("#include \"simd.h\"");
     for (const char* header : {"layers_mix.h", "sw_rt.h"}) file.line(fmt::format("#include \"{}\"", header));
     file.blank();
+    if (sends) emit_column_broadcast(file);
   }
   for (std::size_t t = 0; t < k.tables.size(); ++t) {
     file.line(fmt::format("static const int {}[] = {{{}}};", k.table_names[t], fmt::join(k.tables[t]->values, ", ")));

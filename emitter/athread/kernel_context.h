@@ -70,6 +70,8 @@ void name_dma(KernelContext& k);
 const DmaNames& names_of(const KernelContext& k, const Stmt& stmt, const Dma& dma);
 void emit_dma(KernelContext& k, const Stmt& stmt, const Dma& dma);
 void emit_wait(KernelContext& k, const Stmt& stmt, const Wait& wait);
+/// The function that kernels with gets of columns call behind their waits.
+void emit_column_broadcast(CWriter& file);
 /// All cores of a team wait for each other.
 void emit_barrier(KernelContext& k, Space team, int statement);
 /// Begins what one core of a team does for all of it.

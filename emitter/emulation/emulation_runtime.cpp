@@ -26,8 +26,9 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 9> header_names = {"athread.h",       "dma.h",          "simd.h",
                                                           "slave.h",         "swemu.h",        "swemu_config.h",
                                                           "swemu_library.h", "swemu_report.h", "swemu_state.h"};
-constexpr std::array<std::string_view, 6> source_names = {"swemu_config.c", "swemu_dma.c",    "swemu_fiber.c",
-                                                          "swemu_races.c",  "swemu_report.c", "swemu_run.c"};
+constexpr std::array<std::string_view, 7> source_names = {"swemu_config.c",    "swemu_dma.c",   "swemu_fiber.c",
+                                                          "swemu_broadcast.c", "swemu_races.c", "swemu_report.c",
+                                                          "swemu_run.c"};
 
 constexpr std::uint64_t first_hash = 0xcbf29ce484222325U;
 

@@ -18,6 +18,7 @@
 #include "lowering/check/whole_faults.h"
 #include "lowering/ir/compiled_index.h"
 #include "lowering/ir/enclosing.h"
+#include "lowering/ir/mesh.h"
 
 namespace stowage {
 namespace {
@@ -238,8 +239,7 @@ class NestChecker {
     check_declared(s, dma.region);
     const ElementBox region = box_of(dma.region);
     const Values origin = values(origin_of(nest_, dma.buffer));
-    const bool meets = dma.to == Space::row || dma.to == Space::mesh;
-    if (dma.to == Space::column) ++result_.not_looked_at;  // whether its cores meet
+    const bool meets = dma.to != Space::ldm;
     TransferUnderWay flight{*place, moved(region, origin, -1), origin, dma.direction == DmaDirection::get, meets,
                             now(s)};
     if (flight.of_team) {
@@ -250,7 +250,7 @@ class NestChecker {
       event(s, std::move(what));
     }
     if (!region.is_empty()) {
-      if (!flight.of_team || is_first_of_team(dma.to)) ++result_.transfers;
+      if (!flight.of_team || is_first_of(nest_, dma.to, core_)) ++result_.transfers;
       if (!whole(shape_of(tensor)).holds(region)) {
         add(FaultFamily::bounds, now(s),
             fmt::format("{}{} is moved, and the tensor has {}", nest_.tensors[tensor].name, text_of(region),
@@ -285,11 +285,6 @@ class NestChecker {
     add(FaultFamily::wait, first->started,
         fmt::format("{} transfers of this statement are under way, for which nothing has waited", most->second));
     ldm_->end(is_piled_up);
-  }
-
-  /// A transfer of several cores counts once.
-  [[nodiscard]] bool is_first_of_team(Space team) const {
-    return team == Space::mesh || !nest_.mesh ? core_ == 0 : core_ % std::max(1, nest_.mesh->columns) == 0;
   }
 
   void put(const Stmt& s, NestTensorId tensor, const ElementBox& region) {

@@ -10,19 +10,21 @@ namespace stowage {
 
 TeamEvents::TeamEvents(const LoopNest& nest)
     : nest_(nest), events_(static_cast<std::size_t>(std::max(1, nest.cores_used()))) {
-  std::set<BufferId> buffers;
+  std::map<BufferId, Space> of_buffer;
   visit_statements(nest.body, [&](const Stmt& s) {
     const auto* dma = std::get_if<Dma>(&s.node);
-    if (dma != nullptr && dma->to == Space::mesh) {
-      of_all_.insert(s.id);
-      buffers.insert(dma->buffer.buffer);
-    }
-    if (std::holds_alternative<Barrier>(s.node)) of_all_.insert(s.id);
+    if (dma != nullptr && dma->to != Space::ldm) team_of_[s.id] = of_buffer[dma->buffer.buffer] = dma->to;
+    if (std::holds_alternative<Barrier>(s.node)) team_of_[s.id] = Space::mesh;
   });
   visit_statements(nest.body, [&](const Stmt& s) {
     const auto* wait = std::get_if<Wait>(&s.node);
     if (wait == nullptr) return;
-    if (wait->slot ? buffers.contains(wait->slot->buffer) : of_all_.contains(wait->dma)) of_all_.insert(s.id);
+    if (wait->slot) {
+      const auto found = of_buffer.find(wait->slot->buffer);
+      if (found != of_buffer.end()) team_of_[s.id] = found->second;
+    } else if (const auto found = team_of_.find(wait->dma); found != team_of_.end()) {
+      team_of_[s.id] = found->second;
+    }
   });
 }
 
@@ -30,17 +32,19 @@ void TeamEvents::add(int core, Moment at, std::vector<std::int64_t> what) {
   events_[static_cast<std::size_t>(core)].push_back({std::move(at), std::move(what)});
 }
 
-std::vector<const TeamEvents::Event*> TeamEvents::events_of(int core, bool of_all) const {
+std::vector<const TeamEvents::Event*> TeamEvents::events_of(int core, Space team) const {
   std::vector<const Event*> found;
   for (const Event& event : events_[static_cast<std::size_t>(core)]) {
-    if (!of_all || of_all_.contains(event.at.statement)) found.push_back(&event);
+    const auto known = team_of_.find(event.at.statement);
+    const Space meets = known == team_of_.end() ? Space::row : known->second;
+    if (meets == team || meets == Space::mesh) found.push_back(&event);
   }
   return found;
 }
 
-std::optional<TeamMismatch> TeamEvents::mismatch(int core, int with, bool of_all) const {
-  const auto own = events_of(core, of_all);
-  const auto others = events_of(with, of_all);
+std::optional<TeamMismatch> TeamEvents::mismatch(int core, int with, Space team) const {
+  const auto own = events_of(core, team);
+  const auto others = events_of(with, team);
   for (std::size_t i = 0; i < std::max(own.size(), others.size()); ++i) {
     if (i >= own.size())
       return TeamMismatch{with, others[i]->at, {}, core, fmt::format("core {} does not come to this", core)};
@@ -61,8 +65,9 @@ std::vector<TeamMismatch> TeamEvents::mismatches() const {
   const int cores = nest_.cores_used();
   const int columns = nest_.mesh ? std::max(1, nest_.mesh->columns) : std::max(1, cores);
   for (int core = 0; core < cores; ++core) {
-    if (auto row = mismatch(core, core / columns * columns, false)) found.push_back(*std::move(row));
-    if (auto all = mismatch(core, 0, true)) found.push_back(*std::move(all));
+    if (auto row = mismatch(core, core / columns * columns, Space::row)) found.push_back(*std::move(row));
+    if (auto column = mismatch(core, core % columns, Space::column)) found.push_back(*std::move(column));
+    if (auto all = mismatch(core, 0, Space::mesh)) found.push_back(*std::move(all));
   }
   return found;
 }

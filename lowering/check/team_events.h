@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cores do together: transfers of a row or of the mesh, waits for them, and barriers. All cores of a team must
-// come to the same ones in the same order, or some wait for ever.
+// What cores do together: transfers of a row, of a column or of the mesh, waits for them, and barriers. All cores of a
+// team must come to the same ones in the same order, or some wait for ever.
 #pragma once
 
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -28,7 +28,7 @@ class TeamEvents {
 
   /// `what`: region, slot and place of a transfer; nothing of a wait or barrier.
   void add(int core, Moment at, std::vector<std::int64_t> what);
-  /// Cores of a row meet in all events, all cores in those of the mesh.
+  /// Cores of a row meet in its events and in those of the mesh, of a column the same, all cores in those of the mesh.
   [[nodiscard]] std::vector<TeamMismatch> mismatches() const;
 
  private:
@@ -36,11 +36,12 @@ class TeamEvents {
     Moment at;
     std::vector<std::int64_t> what;
   };
-  [[nodiscard]] std::vector<const Event*> events_of(int core, bool of_all) const;
-  [[nodiscard]] std::optional<TeamMismatch> mismatch(int core, int with, bool of_all) const;
+  /// Those that a core of a team of this space takes part in with all of the team.
+  [[nodiscard]] std::vector<const Event*> events_of(int core, Space team) const;
+  [[nodiscard]] std::optional<TeamMismatch> mismatch(int core, int with, Space team) const;
 
   const LoopNest& nest_;
-  std::set<int> of_all_;  ///< statements: barriers, transfers of the mesh and waits for them
+  std::map<int, Space> team_of_;  ///< by Stmt::id: of barriers, transfers of a team and waits for them
   std::vector<std::vector<Event>> events_;
 };
 

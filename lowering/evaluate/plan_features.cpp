@@ -98,7 +98,8 @@ TableSums table_sums(const Plan& plan, const Target& target) {
       case CostKind::launch: continue;
       case CostKind::get: sums.get += cycles; break;
       case CostKind::put: sums.put += cycles; break;
-      case CostKind::barrier: sums.barrier += cycles; break;
+      case CostKind::barrier:
+      case CostKind::broadcast: sums.barrier += cycles; break;
       case CostKind::compute: sums.compute += cycles; break;
       case CostKind::fill: sums.fill += cycles; break;
     }
@@ -200,12 +201,14 @@ std::vector<Asked> asked_of_sequences(const RequestSequences& all, double engine
         continue;
       }
       const Request& request = all.requests[static_cast<std::size_t>(part.request)];
+      if (request.kind == Request::Kind::barrier) {
+        stretch.barriers += times * static_cast<double>(request.cycles);
+        continue;
+      }
       stretch.computing += times * static_cast<double>(request.cycles);
       stretch.issuing += times * static_cast<double>(request.execution.issue_cycles);
       stretch.startup += times * static_cast<double>(request.execution.startup_cycles);
       stretch.engine += times * static_cast<double>(request.execution.engine_parts) / parts_of_cycle;
-      if (request.kind == Request::Kind::barrier)
-        stretch.barriers += times * static_cast<double>(all.barrier_cycles(request.team));
     }
     end_stretch();
   }

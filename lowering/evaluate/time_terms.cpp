@@ -12,7 +12,8 @@ TimeTermKind term_of(CostKind kind) {
     case CostKind::compute:
     case CostKind::fill: return TimeTermKind::computation;
     case CostKind::get:
-    case CostKind::barrier: return TimeTermKind::loads;
+    case CostKind::barrier:
+    case CostKind::broadcast: return TimeTermKind::loads;
     case CostKind::put: return TimeTermKind::stores;
   }
   fail_check("unknown kind of cost");

@@ -79,6 +79,12 @@ std::optional<IndexExpr> Teams::index_in_team() const {
   return space_ == Space::row ? column : row;
 }
 
+bool is_first_of(const LoopNest& nest, Space team, int core) {
+  if (team == Space::mesh) return core == 0;
+  if (!nest.mesh) return false;
+  return team == Space::row ? core % nest.mesh->columns == 0 : core < nest.mesh->columns;
+}
+
 std::vector<IndexExpr> with_sender(std::vector<IndexExpr> conditions, const LoopNest& nest,
                                    const Broadcast& broadcast) {
   const auto index = Teams(nest, broadcast.to).index_in_team();

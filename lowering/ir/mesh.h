@@ -39,6 +39,10 @@ class Teams {
   int cores_, columns_, size_;
 };
 
+/// Whether a core is the one of its team that moves what the team gets: the first. Rows and columns are of a nest with
+/// a mesh.
+bool is_first_of(const LoopNest& nest, Space team, int core);
+
 /// `conditions`, and those that are > 0 on the sender of a broadcast alone, in a nest whose coordinates count its
 /// cores.
 std::vector<IndexExpr> with_sender(std::vector<IndexExpr> conditions, const LoopNest& nest, const Broadcast& broadcast);

@@ -20,6 +20,7 @@ class Finder {
       const auto* dma = std::get_if<Dma>(&s.node);
       if (dma == nullptr || dma->to == Space::ldm || dma->direction == DmaDirection::put) return;
       of_get_[s.id] = of_buffer_[dma->buffer] = dma->to;
+      box_of_get_.emplace(s.id, dma->buffer);
     });
     if (of_get_.empty()) return;
     // Before the first statement a core may not have come to this nest.
@@ -68,7 +69,8 @@ class Finder {
         find(*body, inside);
         for (auto& [asking, buffers] : used) buffers.insert(inside[asking].begin(), inside[asking].end());
       } else if (const auto get = of_get_.find(s.id); get != of_get_.end()) {
-        if (used.at(get->second).contains(std::get<Dma>(s.node).buffer)) {
+        // Down a column goes what the first core has in its own LDM, and no sooner than all of them are at the wait.
+        if (get->second != Space::column && used.at(get->second).contains(std::get<Dma>(s.node).buffer)) {
           found.before[s.id] = get->second;
           meet(used, get->second);
         }
@@ -86,6 +88,11 @@ class Finder {
     const auto team = team_waited_for(wait);
     if (!team) return;
     found.waits_of[id] = *team;
+    if (*team == Space::column) {
+      found.after[id] = *team;
+      found.broadcast.emplace(id, wait.slot ? *wait.slot : box_of_get_.at(wait.dma));
+      return meet(used, *team);
+    }
     for (auto next = std::next(here); next != end; ++next) {
       const auto* const also = std::get_if<Wait>(&(*next)->node);
       if (also == nullptr) break;
@@ -97,6 +104,7 @@ class Finder {
   }
 
   std::map<int, Space> of_get_;          ///< by Stmt::id
+  std::map<int, BufferUse> box_of_get_;  ///< by Stmt::id
   std::map<BufferId, Space> of_buffer_;  ///< that they fill
 };
 

@@ -19,9 +19,10 @@
 namespace stowage {
 
 struct TeamBarriers {
-  std::map<int, Space> before;    ///< by Stmt::id of gets of a team: a barrier of that team
-  std::map<int, Space> after;     ///< by Stmt::id of waits for them: the same
-  std::map<int, Space> waits_of;  ///< by Stmt::id, all waits for gets of a team: that team
+  std::map<int, Space> before;         ///< by Stmt::id of gets of a team: a barrier of that team
+  std::map<int, Space> after;          ///< by Stmt::id of waits for them: the same, or a column's broadcast
+  std::map<int, Space> waits_of;       ///< by Stmt::id, all waits for gets of a team: that team
+  std::map<int, BufferUse> broadcast;  ///< by Stmt::id of waits in `after`, of a column: the box that goes down it
 
   [[nodiscard]] bool any() const { return !waits_of.empty(); }
   /// Whose barriers stand at a statement that has some.

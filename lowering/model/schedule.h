@@ -22,8 +22,9 @@ struct ParallelSplit {
   friend bool operator==(const ParallelSplit&, const ParallelSplit&) = default;
 };
 
-/// Who loads an input together with one transfer: each core for itself, the cores of a row of the mesh, all cores.
-enum class SharedBy : std::uint8_t { core, row, mesh };
+/// Who loads an input together with one transfer: each core for itself, the cores of a column of the mesh, of a row,
+/// all cores.
+enum class SharedBy : std::uint8_t { core, column, row, mesh };
 
 /// Iterators of each run of axes taken as one, outermost first (lowering/model/merged_axes.h).
 using MergedAxes = std::vector<std::vector<std::string>>;

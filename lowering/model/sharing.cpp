@@ -42,13 +42,20 @@ std::string why_not_shared(const GroupModel& model, BufferId buffer, const std::
   if (wanted == SharedBy::core) return {};
   const ModelBuffer& loaded = model.buffers[buffer];
   if (loaded.kind != ModelBuffer::Kind::input) return "is not loaded";
-  if (!target.dma.row_broadcast) return "is loaded by each core for itself on this target (dma.row_broadcast)";
+  if (wanted == SharedBy::column && !target.cores.column_broadcast)
+    return "is sent down no column on this target (cores.column_broadcast)";
+  if (wanted != SharedBy::column && !target.dma.row_broadcast)
+    return "is loaded by each core for itself on this target (dma.row_broadcast)";
   if (std::string why = why_one_slot(model, buffer); !why.empty()) return why;
   std::int64_t cores = 1;
   for (const ParallelSplit& split : parallel) cores *= split.parts;
   const std::int64_t columns = target.cores.mesh_columns;
   if (cores % columns != 0) {
     return fmt::format("is wanted by {}, which make up no whole rows of {}", counted(cores, "core"), columns);
+  }
+  if (wanted == SharedBy::column && (cores != columns * target.cores.mesh_rows || target.cores.mesh_rows == 1)) {
+    return fmt::format("is wanted by {}, which make up no whole columns of {}", counted(cores, "core"),
+                       target.cores.mesh_rows);
   }
   if (wanted == SharedBy::mesh && cores == columns && target.cores.mesh_rows > 1) {
     return fmt::format("is wanted by {}, which are one row", counted(cores, "core"));
@@ -67,6 +74,13 @@ std::string why_not_shared(const GroupModel& model, BufferId buffer, const std::
     stride /= split.parts;
     if (split.parts == 1 || !moving.contains(*model.iterator_named(split.iterator))) continue;
     if (wanted == SharedBy::mesh) return fmt::format("moves with {}, which is split over cores", split.iterator);
+    if (wanted == SharedBy::column) {
+      if (columns % (stride * split.parts) == 0) continue;
+      return fmt::format(
+          "moves with {}, which is split over cores of one column (each row has {} cores, of which the parts of {} and "
+          "of what is behind it make up {})",
+          split.iterator, columns, split.iterator, stride * split.parts);
+    }
     if (stride % columns != 0) {
       return fmt::format(
           "moves with {}, which is split over cores of one row (each row has {} of them, and the parts "
@@ -79,7 +93,7 @@ std::string why_not_shared(const GroupModel& model, BufferId buffer, const std::
 
 SharedBy widest_sharing(const GroupModel& model, BufferId buffer, const std::vector<ParallelSplit>& parallel,
                         const Target& target) {
-  for (const SharedBy wanted : {SharedBy::mesh, SharedBy::row}) {
+  for (const SharedBy wanted : {SharedBy::mesh, SharedBy::row, SharedBy::column}) {
     if (why_not_shared(model, buffer, parallel, wanted, target).empty()) return wanted;
   }
   return SharedBy::core;
@@ -87,6 +101,7 @@ SharedBy widest_sharing(const GroupModel& model, BufferId buffer, const std::vec
 
 Target without_sharing(Target target) {
   target.dma.row_broadcast = false;
+  target.cores.column_broadcast.reset();
   return target;
 }
 
@@ -94,6 +109,7 @@ std::int64_t cores_of(SharedBy shared, std::int64_t used, const Target& target) 
   switch (shared) {
     case SharedBy::core: return 1;
     case SharedBy::row: return target.cores.mesh_columns;
+    case SharedBy::column: return target.cores.mesh_rows;
     case SharedBy::mesh: return used;
   }
   fail_check("unknown sharing");
@@ -103,6 +119,7 @@ Space space_of(SharedBy shared) {
   switch (shared) {
     case SharedBy::core: return Space::ldm;
     case SharedBy::row: return Space::row;
+    case SharedBy::column: return Space::column;
     case SharedBy::mesh: return Space::mesh;
   }
   fail_check("unknown sharing");
@@ -112,13 +129,24 @@ std::string_view name_of(SharedBy shared) {
   switch (shared) {
     case SharedBy::core: return "core";
     case SharedBy::row: return "row";
+    case SharedBy::column: return "column";
     case SharedBy::mesh: return "mesh";
   }
   fail_check("unknown sharing");
 }
 
+std::string_view cores_text(SharedBy shared) {
+  switch (shared) {
+    case SharedBy::core: return "each core";
+    case SharedBy::row: return "the cores of a row";
+    case SharedBy::column: return "the cores of a column";
+    case SharedBy::mesh: return "all cores";
+  }
+  fail_check("unknown sharing");
+}
+
 std::optional<SharedBy> sharing_named(std::string_view name) {
-  for (const SharedBy shared : {SharedBy::core, SharedBy::row, SharedBy::mesh}) {
+  for (const SharedBy shared : {SharedBy::core, SharedBy::row, SharedBy::column, SharedBy::mesh}) {
     if (name == name_of(shared)) return shared;
   }
   return std::nullopt;

@@ -35,7 +35,8 @@ LimitDistance distance_to_limit(const Plan& plan, const Target& target) {
   for (const TimeTerm& term : plan.time.terms) {
     switch (kind_of(term.cost)) {
       case CostKind::launch: lost(LostTo::launch) += term.cycles; break;
-      case CostKind::barrier: lost(LostTo::barriers) += term.cycles; break;
+      case CostKind::barrier:
+      case CostKind::broadcast: lost(LostTo::barriers) += term.cycles; break;
       case CostKind::compute:
       case CostKind::fill: computed += term.cycles; break;
       case CostKind::get:

@@ -180,12 +180,11 @@ class PlanSearch {
   }
 
   /// What a person has fixed over a split, with every input loaded together by as many cores as can, where what that
-  /// saves of the bandwidth takes longer than the barriers of one transfer.
+  /// saves of the bandwidth takes longer than the barriers of one transfer, or the way down the column.
   [[nodiscard]] Schedule on_split(const std::vector<ParallelSplit>& parallel) const {
     Schedule fixed = person_;
     fixed.parallel = parallel;
     const std::vector<std::int64_t> ranges = core_ranges(model_, parallel);
-    const double barriers = 2 * target_.cores.barrier_cycles / target_.clock_hz;
     for (const BufferId b : model_.buffers.ids()) {
       const ModelBuffer& buffer = model_.buffers[b];
       const SharedBy widest = widest_sharing(model_, b, parallel, target_);
@@ -193,7 +192,10 @@ class PlanSearch {
       const StageTensor& tensor = model_.list->tensors[buffer.tensor];
       const std::int64_t wanted = element_count(buffer_extents(model_, buffer, ranges)) * byte_size(tensor.type);
       const auto saved = static_cast<double>(wanted * (cores_of(widest, parts_of(parallel), target_) - 1));
-      if (saved / peak_dma_bandwidth(target_) > barriers) fixed.sharing.try_emplace(buffer.name, widest);
+      const double meeting =
+          widest == SharedBy::column ? column_broadcast_cycles(wanted, target_) : 2 * target_.cores.barrier_cycles;
+      if (saved / peak_dma_bandwidth(target_) > meeting / target_.clock_hz)
+        fixed.sharing.try_emplace(buffer.name, widest);
     }
     return fixed;
   }
@@ -411,7 +413,7 @@ class PlanSearch {
       const auto* transfer = std::get_if<TransferCost>(&term.cost);
       const auto issued = transfer != nullptr ? static_cast<std::int64_t>(issuing_cycles(*transfer)) : 0;
       if (transfer != nullptr) moved += term.cycles - issued;
-      const bool stands = kind == CostKind::launch || kind == CostKind::barrier;
+      const bool stands = kind == CostKind::launch || kind == CostKind::barrier || kind == CostKind::broadcast;
       (stands ? launch : computed) += transfer != nullptr ? issued : term.cycles;
     }
     return launch + std::max(moved, computed);
@@ -450,7 +452,7 @@ class PlanSearch {
     }
   }
 
-  /// The best split without slots, and those of the least bounds; planned without slots.
+  /// The best split without slots, and those of the least bounds with slots; planned without slots.
   std::vector<Tried> splits_to_overlap(std::int64_t cores) {
     std::vector<Tried> found;
     const auto add = [&](const Tried& split) {
@@ -460,10 +462,16 @@ class PlanSearch {
     const auto best =
         std::find_if(splits_.begin(), splits_.end(), [&](const Tried& split) { return split.parts() <= cores; });
     if (best != splits_.end() && !is_hopeless(price_of(best->least_overlapped, best->shares_lines))) add(*best);
-    std::size_t looked_at = 0;
+    std::vector<const Split*> splits;
     for (const Split& split : grids_) {
-      if (parts_of(split.grid.parallel) > cores) continue;
-      if (looked_at++ == bounded_splits || is_over()) break;
+      if (parts_of(split.grid.parallel) <= cores) splits.push_back(&split);
+    }
+    const auto least = [](const Split* split) { return price_of(split->grid.least_overlapped, split->shares_lines); };
+    std::stable_sort(splits.begin(), splits.end(), [&](const Split* a, const Split* b) { return least(a) < least(b); });
+    splits.resize(std::min(splits.size(), bounded_splits));
+    for (const Split* const each : splits) {
+      const Split& split = *each;
+      if (is_over()) break;
       if (is_hopeless(price_of(split.grid.least_overlapped, split.shares_lines))) continue;
       const auto planned = std::find_if(splits_.begin(), splits_.end(), [&](const Tried& tried) {
         return *tried.complete.parallel == split.grid.parallel;

@@ -9,6 +9,7 @@
 
 #include "lowering/ir/compiled_index.h"
 #include "lowering/ir/enclosing.h"
+#include "lowering/ir/mesh.h"
 #include "lowering/simulate/execution_cost.h"
 
 namespace stowage {
@@ -85,8 +86,7 @@ class Way {
   /// One core of a team moves for all of them.
   [[nodiscard]] bool moves_it(const Stmt& s) const {
     const std::optional<Space> team = team_of(s);
-    if (!team) return true;
-    return *team == Space::row ? nest_.mesh && core_ % nest_.mesh->columns == 0 : core_ == 0;
+    return !team || is_first_of(nest_, *team, core_);
   }
 
   [[nodiscard]] bool waits_here(const Stmt& s) const {

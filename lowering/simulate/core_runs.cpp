@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "core/check.h"
@@ -14,16 +15,16 @@ CoreRuns::CoreRuns(const RequestSequences& all, std::int64_t start, bool togethe
   const Computations computations = timeline == nullptr ? Computations::together
                                     : together          ? Computations::alike
                                                         : Computations::each;
-  const std::vector<int> rows = rows_of_cores(together);
-  std::map<std::pair<int, int>, std::size_t> run_of;
+  const std::vector<Teams> teams = teams_of_cores(together);
+  std::map<int, std::size_t> run_of;  // by what is alike
   for (std::size_t core = 0; core < all.of_core.size(); ++core) {
-    const int sequence = all.of_core[core];
-    const auto [found, is_new] = run_of.try_emplace({sequence, rows[core]}, runs_.size());
+    const auto [found, is_new] = run_of.try_emplace(teams[core].alike, runs_.size());
     if (is_new || !together) {
       found->second = runs_.size();
-      runs_.emplace_back(all, sequence, computations);
+      runs_.emplace_back(all, all.of_core[core], computations);
       runs_.back().now = start;
-      runs_.back().rows = rows[core];
+      runs_.back().rows = teams[core].row;
+      runs_.back().columns = teams[core].column;
     }
     runs_[found->second].cores.push_back(static_cast<int>(core));
   }
@@ -37,18 +38,51 @@ CoreRuns::CoreRuns(const RequestSequences& all, std::int64_t start, bool togethe
   engine_.advance(start);
 }
 
-std::vector<int> CoreRuns::rows_of_cores(bool together) const {
-  std::vector<int> rows(all_->of_core.size(), 0);
-  if (all_->columns == 0) return rows;
-  const auto columns = static_cast<std::size_t>(all_->columns);
-  std::map<std::vector<int>, int> known;
-  for (std::size_t first = 0; first < rows.size(); first += columns) {
-    const auto begin = all_->of_core.begin() + static_cast<std::ptrdiff_t>(first);
-    const int alike = known.try_emplace({begin, begin + all_->columns}, static_cast<int>(known.size())).first->second;
-    const int number = together ? alike : static_cast<int>(first / columns);
-    std::fill_n(rows.begin() + static_cast<std::ptrdiff_t>(first), columns, number);
+std::vector<CoreRuns::Teams> CoreRuns::teams_of_cores(bool together) const {
+  const std::size_t cores = all_->of_core.size();
+  std::vector<Teams> teams(cores);
+  if (all_->columns == 0) {
+    for (std::size_t core = 0; core < cores; ++core) teams[core].alike = all_->of_core[core];
+    return teams;
   }
-  return rows;
+  const auto columns = static_cast<std::size_t>(all_->columns);
+  if (!together) {
+    for (std::size_t core = 0; core < cores; ++core) {
+      const auto row = static_cast<int>(core / columns);
+      teams[core] = {all_->of_core[core], all_->meet_in_rows ? row : 0,
+                     all_->meet_in_columns ? static_cast<int>(core % columns) : 0};
+    }
+    return teams;
+  }
+  // Cores are alike if they have the same sequence, and those of their row and of their column are alike one by one:
+  // what is alike so far is told apart by its rows and columns, until nothing more is.
+  std::vector<int> alike = all_->of_core;
+  std::size_t kinds = 0;
+  for (;;) {
+    const auto number_teams = [&](bool in_rows, int Teams::*number) {
+      std::map<std::vector<int>, int> known;
+      const std::size_t count = in_rows ? cores / columns : columns;
+      for (std::size_t team = 0; team < count; ++team) {
+        const std::size_t first = in_rows ? team * columns : team;
+        const std::size_t step = in_rows ? 1 : columns;
+        const std::size_t end = in_rows ? first + columns : cores;
+        std::vector<int> of_team;
+        for (std::size_t core = first; core < end; core += step) of_team.push_back(alike[core]);
+        const int found = known.try_emplace(of_team, static_cast<int>(known.size())).first->second;
+        for (std::size_t core = first; core < end; core += step) teams[core].*number = found;
+      }
+    };
+    if (all_->meet_in_rows) number_teams(true, &Teams::row);
+    if (all_->meet_in_columns) number_teams(false, &Teams::column);
+    std::map<std::tuple<int, int, int>, int> known;
+    for (std::size_t core = 0; core < cores; ++core) {
+      const std::tuple<int, int, int> key(alike[core], teams[core].row, teams[core].column);
+      teams[core].alike = known.try_emplace(key, static_cast<int>(known.size())).first->second;
+    }
+    if (known.size() == kinds) return teams;
+    kinds = known.size();
+    for (std::size_t core = 0; core < cores; ++core) alike[core] = teams[core].alike;
+  }
 }
 
 void CoreRuns::go_on(std::size_t index) {
@@ -135,19 +169,29 @@ bool CoreRuns::end_transfer(int number) {
 }
 
 std::vector<std::size_t> CoreRuns::open_barriers() {
-  std::map<int, std::vector<std::size_t>> at_row;  // by rows
-  std::map<int, std::size_t> runs_of_rows;
+  struct Team {
+    std::size_t runs = 0;
+    std::vector<std::size_t> come;
+  };
+  std::map<std::pair<Space, int>, Team> teams;  // rows and columns
   std::vector<std::size_t> at_mesh;
   for (std::size_t r = 0; r < runs_.size(); ++r) {
-    ++runs_of_rows[runs_[r].rows];
-    if (runs_[r].state != RunState::at_barrier) continue;
-    (runs_[r].last->team == Space::row ? at_row[runs_[r].rows] : at_mesh).push_back(r);
+    const CoreRun& run = runs_[r];
+    ++teams[{Space::row, run.rows}].runs;
+    ++teams[{Space::column, run.columns}].runs;
+    if (run.state != RunState::at_barrier) continue;
+    const Space team = run.last->team;
+    if (team == Space::mesh) {
+      at_mesh.push_back(r);
+    } else {
+      teams[{team, team == Space::row ? run.rows : run.columns}].come.push_back(r);
+    }
   }
   std::vector<std::size_t> opened;
-  for (const auto& [rows, team] : at_row) {
-    if (team.size() < runs_of_rows[rows]) continue;
-    open_barrier(team);
-    opened.insert(opened.end(), team.begin(), team.end());
+  for (const auto& [which, team] : teams) {
+    if (team.come.size() < team.runs) continue;
+    open_barrier(team.come);
+    opened.insert(opened.end(), team.come.begin(), team.come.end());
   }
   if (at_mesh.size() == runs_.size()) {
     open_barrier(at_mesh);
@@ -157,7 +201,7 @@ std::vector<std::size_t> CoreRuns::open_barriers() {
 }
 
 void CoreRuns::open_barrier(const std::vector<std::size_t>& team) {
-  const std::int64_t cycles = all_->barrier_cycles(runs_[team.front()].last->team);
+  const std::int64_t cycles = runs_[team.front()].last->cycles;
   std::int64_t open = 0;
   for (const std::size_t r : team) open = std::max(open, runs_[r].now + cycles);
   for (const std::size_t r : team) {

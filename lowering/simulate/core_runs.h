@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cores on their way through their sequences of requests. Cores with the same sequence stay in step, as they start
-// together and share the engine equally; they are one run. Where the cores of a row wait for each other, only those
-// whose rows have the same sequences are.
+// together and share the engine equally; they are one run. Where the cores of a row or of a column wait for each other,
+// only those are whose rows or columns are made up of cores in step.
 //
 // A core depends on others only where it waits: it goes on by itself, ahead of the engine, up to its next wait for a
 // transfer that has not ended.
@@ -38,7 +38,8 @@ struct CoreRun {
   CoreRun(const RequestSequences& all, int sequence, Computations computations) : cursor(all, sequence, computations) {}
 
   std::vector<int> cores;  ///< numbers
-  int rows = 0;            ///< rows of the mesh with the same sequences, which they are of; rows alike have one number
+  int rows = 0;            ///< rows of the mesh that are alike, which they are of; these have one number
+  int columns = 0;         ///< the same of columns
   SequenceCursor cursor;
   RunState state = RunState::runs;
   std::int64_t now = 0;                  ///< cycle that it has come to
@@ -80,8 +81,14 @@ class CoreRuns {
  private:
   void start(CoreRun& run, std::size_t index, const Request& request);
   void open_barrier(const std::vector<std::size_t>& team);
-  /// By core: the number of its row among those with different sequences; without barriers of rows 0.
-  [[nodiscard]] std::vector<int> rows_of_cores(bool together) const;
+  /// Which cores are in step, and the numbers of their rows and columns among those that are not alike; 0 where these
+  /// do not meet.
+  struct Teams {
+    int alike = 0;
+    int row = 0;
+    int column = 0;
+  };
+  [[nodiscard]] std::vector<Teams> teams_of_cores(bool together) const;
   void record(const CoreRun& run, Timeline::Slice::Kind kind, const Request& request, std::int64_t from);
   /// A transfer that has ended.
   void record(const CoreRun& run, const PendingTransfer& ended);

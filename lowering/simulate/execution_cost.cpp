@@ -53,7 +53,7 @@ TransferExecution ExecutionCosts::transfer(const Stmt& statement, std::span<cons
   if (count.operations == 0) return {};
   const int element_bytes = byte_size(nest_.buffers[dma.buffer].type);
   // As predict_counts rounds: contiguous calls move whole units.
-  const bool strided = shape.strided_from < shape.block_from && takes_full_structure(shape, extents);
+  const bool strided = calls_of(shape, extents).is_strided();
   const std::int64_t of_call = count.elements / count.operations * element_bytes;
   const std::int64_t moved = strided ? of_call : (of_call + dma.unit_bytes - 1) / dma.unit_bytes * dma.unit_bytes;
   TransferExecution execution;

@@ -35,9 +35,9 @@ class ExecutionCosts {
 
   /// Cycles from the start of the launch until cores run; all that spawn and join take.
   [[nodiscard]] std::int64_t launch_cycles() const { return launch_cycles_; }
-  /// Cycles that a team's barrier takes when its last core has come: whole ones, rounded up.
-  [[nodiscard]] std::int64_t barrier_cycles(Space team) const {
-    return cycles_of(BarrierCost{1, stowage::barrier_cycles(nest_, team, target_)});
+  /// Cycles that a team's meeting at a statement takes when its last core has come: whole ones, rounded up.
+  [[nodiscard]] std::int64_t meeting_cycles(const TeamBarriers& barriers, int statement) const {
+    return cycles_of(meeting_cost(nest_, barriers, statement, target_));
   }
   /// Of a Dma of the nest, by the extents of its region.
   [[nodiscard]] TransferExecution transfer(const Stmt& statement, std::span<const std::int64_t> extents) const;

@@ -128,11 +128,11 @@ class SequenceWriter {
         with_uses_(sharing == Sharing::equal_slots),
         barriers_(team_barriers(nest)),
         deciding_(deciding_variables(nest, with_uses_)) {
-    all_.row_barrier_cycles = costs.barrier_cycles(Space::row);
-    all_.mesh_barrier_cycles = costs.barrier_cycles(Space::mesh);
     for (const auto& [wait, team] : barriers_.waits_of) {
-      if (team == Space::row) all_.columns = nest.mesh->columns;
+      all_.meet_in_rows = all_.meet_in_rows || team == Space::row;
+      all_.meet_in_columns = all_.meet_in_columns || team == Space::column;
     }
+    if (all_.meet_in_rows || all_.meet_in_columns) all_.columns = nest.mesh->columns;
     for (const Buffer& buffer : nest.buffers) {
       first_slot_number_.push_back(slot_count_);
       slot_count_ += buffer.slots;
@@ -145,8 +145,7 @@ class SequenceWriter {
     std::unordered_map<Values, int, HashOfNumbers> known;  // by what decides of a core's coordinates
     for (int core = 0; core < nest_.cores_used(); ++core) {
       values_ = values_of_core(nest_, core);
-      first_of_row_ = nest_.mesh && core % nest_.mesh->columns == 0;
-      first_of_mesh_ = core == 0;
+      core_ = core;
       const Values key = values_at(cores_deciding_);
       const auto found = known.find(key);
       if (shares_ && found != known.end()) {
@@ -212,7 +211,10 @@ class SequenceWriter {
     Values values;
     values.reserve(variables.size());
     for (const std::size_t variable : variables) values.push_back(values_[variable]);
-    if (barriers_.any()) values.push_back((first_of_row_ ? 1 : 0) + (first_of_mesh_ ? 2 : 0));
+    if (barriers_.any()) {
+      values.push_back((is_first_of(Space::row) ? 1 : 0) + (is_first_of(Space::mesh) ? 2 : 0) +
+                       (is_first_of(Space::column) ? 4 : 0));
+    }
     return values;
   }
 
@@ -220,8 +222,11 @@ class SequenceWriter {
   [[nodiscard]] bool is_for_this_core(const Stmt& statement) const {
     std::optional<Space> team = team_of(statement);
     if (const auto wait = barriers_.waits_of.find(statement.id); wait != barriers_.waits_of.end()) team = wait->second;
-    return !team || (*team == Space::row ? first_of_row_ : first_of_mesh_);
+    return !team || is_first_of(*team);
   }
+
+  /// Whether the core that is walked moves what its team of a space gets.
+  [[nodiscard]] bool is_first_of(Space team) const { return stowage::is_first_of(nest_, team, core_); }
 
   void write_barrier(const WalkedStatement& walked, const std::map<int, Space>& barriers, Parts& parts) {
     if (barriers.empty()) return;
@@ -231,6 +236,7 @@ class SequenceWriter {
     request.kind = Request::Kind::barrier;
     request.statement = walked.number;
     request.team = found->second;
+    request.cycles = costs_.meeting_cycles(barriers_, walked.statement->id);
     constexpr std::int64_t none = -1;  // no statement's slot or extent: the key is its own
     const auto [at, is_new] = requests_.try_emplace({walked.number, none, &barriers == &barriers_.before ? 0 : 1}, -1);
     if (is_new) {
@@ -420,8 +426,7 @@ class SequenceWriter {
   bool shares_;
   bool with_uses_;
   TeamBarriers barriers_;
-  bool first_of_row_ = false;  ///< the core that is walked
-  bool first_of_mesh_ = false;
+  int core_ = 0;  ///< that is walked
   std::map<std::size_t, Deciding> deciding_;
   IdVector<BufferId, int> first_slot_number_;
   int slot_count_ = 0;

@@ -20,16 +20,16 @@ struct Request {
     transfer,         ///< starts one
     await_statement,  ///< waits for what a statement started
     await_slot,       ///< waits for all that is under way in a slot
-    barrier           ///< of the cores of a row, or of all
+    barrier           ///< of the cores of a row or of all, or a broadcast down a column
   };
   Kind kind = Kind::compute;
   int statement = 0;                           ///< index into RequestSequences::statements
   int slot_number = -1;                        ///< transfer, await_slot: the slot, numbered throughout all buffers
   int awaited = -1;                            ///< await_statement: index into RequestSequences::statements
   DmaDirection direction = DmaDirection::get;  ///< transfer
-  std::int64_t cycles = 0;                     ///< compute: of the core
+  std::int64_t cycles = 0;                     ///< compute: of the core; barrier: from the last core's coming
   TransferExecution execution;                 ///< transfer
-  Space team = Space::mesh;                    ///< barrier: row or mesh
+  Space team = Space::mesh;                    ///< barrier: row, column or mesh
   std::vector<int> uses;                       ///< compute, with Sharing::equal_slots: the slots that it touches
 };
 
@@ -53,13 +53,9 @@ struct RequestSequences {
   std::vector<Request> requests;           ///< that differ
   std::vector<RequestSequence> sequences;  ///< each behind those that it is made of
   std::vector<int> of_core;                ///< index into sequences
-  int columns = 0;                         ///< of the mesh, if there are barriers of rows
-  std::int64_t row_barrier_cycles = 0;     ///< from the last core's coming
-  std::int64_t mesh_barrier_cycles = 0;    ///< the same, of all cores that are used
-
-  [[nodiscard]] std::int64_t barrier_cycles(Space team) const {
-    return team == Space::row ? row_barrier_cycles : mesh_barrier_cycles;
-  }
+  int columns = 0;                         ///< of the mesh, if cores of rows or of columns meet
+  bool meet_in_rows = false;
+  bool meet_in_columns = false;
 };
 
 enum class Sharing : std::uint8_t {

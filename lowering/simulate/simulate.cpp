@@ -200,7 +200,7 @@ std::int64_t Simulation::exposed_dma_cycles() const {
 
 Simulated simulate(const LoopNest& nest, const Target& target, const SimulationOptions& options,
                    const std::stop_token& stop) {
-  if (const auto unknown = without_rate(nest)) {
+  if (const auto unknown = without_rate(nest, target)) {
     const std::size_t end_of_rule = unknown->find(": ");
     return Decision::refuse(unknown->substr(0, end_of_rule), unknown->substr(end_of_rule + 2));
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "lowering/ir/mesh.h"
 
 namespace stowage {
 
@@ -344,9 +345,10 @@ namespace {
 bool reaches(const LoopNest& nest, const Timeline::Transfer& transfer, const std::vector<int>& cores) {
   const Stmt* const statement = find_statement(nest, transfer.statement);
   const std::optional<Space> team = statement == nullptr ? std::nullopt : team_of(*statement);
-  if (!team || *team != Space::row) return team.has_value();
-  const int columns = nest.mesh->columns;
-  return std::any_of(cores.begin(), cores.end(), [&](int core) { return core / columns == transfer.core / columns; });
+  if (!team || *team == Space::mesh) return team.has_value();
+  const Teams teams(nest, *team);
+  return std::any_of(cores.begin(), cores.end(),
+                     [&](int core) { return teams.team_of(core) == teams.team_of(transfer.core); });
 }
 
 }  // namespace

@@ -199,8 +199,7 @@ std::optional<Decision> check_sharing(const GroupModel& model, const std::map<st
     const std::string why = why_not_shared(model, buffer, parallel, wanted, target);
     if (why.empty()) continue;
     return refuse(fmt::format("sharing: {} cannot be loaded by {} together, as it {}; at most by the {}", tensor,
-                              wanted == SharedBy::mesh ? "all cores" : "the cores of a row", why,
-                              name_of(widest_sharing(model, buffer, parallel, target))));
+                              cores_text(wanted), why, name_of(widest_sharing(model, buffer, parallel, target))));
   }
   return std::nullopt;
 }

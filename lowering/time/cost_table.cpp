@@ -7,12 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "core/athread_machine.h"
 #include "core/check.h"
 #include "core/overloaded.h"
 #include "lowering/ir/compute_form.h"
 #include "lowering/ir/enclosing.h"
 #include "lowering/ir/mesh.h"
-#include "lowering/ir/team_barriers.h"
 #include "lowering/time/inner_loop.h"
 #include "lowering/time/rates.h"
 #include "lowering/time/row_alignment.h"
@@ -134,10 +134,11 @@ void add_most_calls(CostTable& table, const NestCounts& counts) {
 
 }  // namespace
 
-std::optional<std::string> without_rate(const LoopNest& nest) {
+std::optional<std::string> without_rate(const LoopNest& nest, const Target& target) {
   const Stmt* first = nullptr;
   visit_statements(nest.body, [&](const Stmt& s) {
-    const bool priced = !std::holds_alternative<Broadcast>(s.node) && team_of(s) != Space::column;
+    const bool priced = !std::holds_alternative<Broadcast>(s.node) &&
+                        (team_of(s) != Space::column || target.cores.column_broadcast.has_value());
     if (first == nullptr && !priced) first = &s;
   });
   if (first == nullptr) return std::nullopt;
@@ -156,7 +157,7 @@ CostTable computation_costs(const LoopNest& nest, const ComputeCounts& counts, c
 }
 
 CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Target& target) {
-  if (const auto unknown = without_rate(nest)) fail_check(*unknown);
+  if (const auto unknown = without_rate(nest, target)) fail_check(*unknown);
   CostTable table;
   table.push_back({std::nullopt, launch_cost(nest.launch, target)});
   std::map<int, RowAlignment> alignments = row_alignments(nest, target);
@@ -168,9 +169,18 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Targe
   };
   transfers(DmaDirection::get);
   const TeamBarriers barriers = counts.barriers.empty() ? TeamBarriers{} : team_barriers(nest);
-  for (const auto& [id, times] : counts.barriers)
-    table.push_back(
-        {id, BarrierCost{times * barriers_of(nest, barriers.team_at(id), target), target.cores.barrier_cycles}});
+  for (const CostKind kind : {CostKind::barrier, CostKind::broadcast}) {
+    for (const auto& [id, times] : counts.barriers) {
+      CostFormula cost = meeting_cost(nest, barriers, id, target);
+      if (kind_of(cost) != kind) continue;
+      if (auto* barrier = std::get_if<BarrierCost>(&cost)) barrier->barriers_of_busiest *= times;
+      if (auto* broadcast = std::get_if<ColumnBroadcastCost>(&cost)) {
+        broadcast->broadcasts *= times;
+        broadcast->registers *= times;
+      }
+      table.push_back({id, cost});
+    }
+  }
   for (Cost& cost : computation_costs(nest, counts.compute, target)) table.push_back(std::move(cost));
   for (const auto& [id, totals] : counts.fill) {
     const auto& fill = std::get<Fill>(find_statement(nest, id)->node);
@@ -182,8 +192,18 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Targe
   return table;
 }
 
-double barrier_cycles(const LoopNest& nest, Space team, const Target& target) {
-  return static_cast<double>(barriers_of(nest, team, target)) * target.cores.barrier_cycles;
+double column_broadcast_cycles(std::int64_t bytes, const Target& target) {
+  const ColumnBroadcast& rates = target.cores.column_broadcast.value();
+  return rates.start_cycles + static_cast<double>(ceil_div(bytes, bytes_of_register)) * rates.vector_cycles;
+}
+
+CostFormula meeting_cost(const LoopNest& nest, const TeamBarriers& barriers, int statement, const Target& target) {
+  const auto sent = barriers.broadcast.find(statement);
+  if (sent == barriers.broadcast.end())
+    return BarrierCost{barriers_of(nest, barriers.team_at(statement), target), target.cores.barrier_cycles};
+  const ColumnBroadcast& rates = target.cores.column_broadcast.value();
+  const std::int64_t registers = ceil_div(nest.buffers[sent->second.buffer].box_bytes(), bytes_of_register);
+  return ColumnBroadcastCost{1, registers, rates.start_cycles, rates.vector_cycles};
 }
 
 LaunchCost launch_cost(LaunchedBy launch, const Target& target) {
@@ -195,8 +215,9 @@ CostKind kind_of(const CostFormula& formula) {
       Overloaded{
           [](const LaunchCost&) { return CostKind::launch; },
           [](const TransferCost& cost) { return cost.direction == DmaDirection::get ? CostKind::get : CostKind::put; },
-          [](const BarrierCost&) { return CostKind::barrier; }, [](const ComputeCost&) { return CostKind::compute; },
-          [](const FillCost&) { return CostKind::fill; }},
+          [](const BarrierCost&) { return CostKind::barrier; },
+          [](const ColumnBroadcastCost&) { return CostKind::broadcast; },
+          [](const ComputeCost&) { return CostKind::compute; }, [](const FillCost&) { return CostKind::fill; }},
       formula);
 }
 
@@ -210,15 +231,23 @@ std::int64_t cycles_of(const CostFormula& formula) {
                                                           whole_cycles(std::round(own_cycles(cost)));
                                  return std::max<std::int64_t>(0, all - cost.filled_cycles - cost.hidden_cycles);
                                },
-                               [](const BarrierCost& cost) {
-                                 return whole_cycles(static_cast<double>(cost.barriers_of_busiest) * cost.cycles);
-                               },
+                               [](const BarrierCost& cost) { return whole_cycles(meeting_cycles(cost)); },
+                               [](const ColumnBroadcastCost& cost) { return whole_cycles(meeting_cycles(cost)); },
                                [](const ComputeCost& cost) {
                                  return whole_cycles(static_cast<double>(cost.points_of_busiest) *
                                                      static_cast<double>(cost.operations) / cost.operations_per_cycle);
                                },
                                [](const FillCost& cost) { return cost.stores_of_busiest; }},
                     formula);
+}
+
+double meeting_cycles(const CostFormula& formula) {
+  if (const auto* barriers = std::get_if<BarrierCost>(&formula))
+    return static_cast<double>(barriers->barriers_of_busiest) * barriers->cycles;
+  const auto* sent = std::get_if<ColumnBroadcastCost>(&formula);
+  if (sent == nullptr) return 0;
+  return static_cast<double>(sent->broadcasts) * sent->start_cycles +
+         static_cast<double>(sent->registers) * sent->register_cycles;
 }
 
 double moving_seconds(const TransferCost& cost) {
@@ -244,6 +273,7 @@ std::string_view name_of(CostKind kind) {
     case CostKind::launch: return "launch";
     case CostKind::get: return "dma get";
     case CostKind::barrier: return "barrier";
+    case CostKind::broadcast: return "column broadcast";
     case CostKind::compute: return "compute";
     case CostKind::fill: return "fill";
     case CostKind::put: return "dma put";
@@ -286,6 +316,10 @@ std::string formula_text(const CostFormula& formula) {
           [](const BarrierCost& cost) {
             return fmt::format("{} barriers of the busiest core * {} cycles", cost.barriers_of_busiest, cost.cycles);
           },
+          [](const ColumnBroadcastCost& cost) {
+            return fmt::format("{} broadcasts down each column * {} cycles + {} registers * {} cycles", cost.broadcasts,
+                               cost.start_cycles, cost.registers, cost.register_cycles);
+          },
           [](const ComputeCost& cost) {
             const bool strided = cost.form != ComputeForm::scalar && !cost.vectors;
             const std::string reached =
@@ -316,6 +350,7 @@ std::string source_of(const CostFormula& formula) {
                                cost.one_core_seconds > 0 ? ", dma.core_bytes_per_second" : "");
           },
           [](const BarrierCost&) -> std::string { return "target: cores.barrier_cycles"; },
+          [](const ColumnBroadcastCost&) -> std::string { return "target: cores.column_broadcast"; },
           [](const ComputeCost& cost) -> std::string {
             if (cost.peak > 0) return "target: cores.pipelines, instructions of the emitted loop";
             return cost.vectors ? "target: cores.vector_flops_per_cycle" : "target: cores.scalar_flops_per_cycle";

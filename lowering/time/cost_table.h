@@ -17,11 +17,12 @@
 
 #include "core/target.h"
 #include "lowering/ir/loop_nest.h"
+#include "lowering/ir/team_barriers.h"
 #include "lowering/time/counts.h"
 
 namespace stowage {
 
-enum class CostKind : std::uint8_t { launch, get, barrier, compute, fill, put };
+enum class CostKind : std::uint8_t { launch, get, barrier, broadcast, compute, fill, put };
 
 /// Spawn and join of all cores, or a barrier of all of them behind the kernel before.
 struct LaunchCost {
@@ -62,6 +63,14 @@ struct BarrierCost {
   double cycles = 0;  ///< of each, when the last core has come
 };
 
+/// What one core of each column has loaded goes down the column, while no core of it does anything else.
+struct ColumnBroadcastCost {
+  std::int64_t broadcasts = 0;  ///< of a column
+  std::int64_t registers = 0;   ///< in all of them
+  double start_cycles = 0;      ///< of a broadcast, when the last core has come
+  double register_cycles = 0;
+};
+
 /// The operations of the core that has most points, at the rate of the emitted inner loop.
 struct ComputeCost {
   std::string stage;
@@ -82,22 +91,24 @@ struct FillCost {
   std::int64_t stores_of_busiest = 0;  ///< of vectors or of elements, one a cycle
 };
 
-using CostFormula = std::variant<LaunchCost, TransferCost, BarrierCost, ComputeCost, FillCost>;
+using CostFormula = std::variant<LaunchCost, TransferCost, BarrierCost, ColumnBroadcastCost, ComputeCost, FillCost>;
 
 struct Cost {
   std::optional<int> statement;  ///< Stmt::id; none for how the kernel begins
   CostFormula formula;
 };
 
-/// The first statement that no rate of a target prices yet, a broadcast from LDM to LDM or a get of a column, as
-/// "no-rate: statement 7: …"; nothing of a nest that has a cost table.
-std::optional<std::string> without_rate(const LoopNest& nest);
+/// The first statement that no rate of the target prices, a broadcast from LDM to LDM or a get of a column where none
+/// is known, as "no-rate: statement 7: …"; nothing of a nest that has a cost table.
+std::optional<std::string> without_rate(const LoopNest& nest, const Target& target);
 
-/// Rows: launch, gets, barriers, computations, fills, puts; each in program order.
+/// Rows: launch, gets, barriers, broadcasts, computations, fills, puts; each in program order.
 using CostTable = std::vector<Cost>;
 
-/// Cycles of one barrier of a team.
-double barrier_cycles(const LoopNest& nest, Space team, const Target& target);
+/// Of one broadcast of a box down a column, on a target that has them.
+double column_broadcast_cycles(std::int64_t bytes, const Target& target);
+/// Of one meeting of a team at a get or a wait: of its barrier, or of the broadcast down a column.
+CostFormula meeting_cost(const LoopNest& nest, const TeamBarriers& barriers, int statement, const Target& target);
 LaunchCost launch_cost(LaunchedBy launch, const Target& target);
 
 /// Of its rows those of computations.
@@ -107,12 +118,15 @@ CostTable computation_costs(const LoopNest& nest, const ComputeCounts& counts, c
 CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Target& target);
 
 CostKind kind_of(const CostFormula& formula);
-/// "launch", "dma get", "barrier", "compute", "fill", "dma put".
+/// "launch", "dma get", "barrier", "column broadcast", "compute", "fill", "dma put".
 std::string_view name_of(CostKind kind);
 
 /// Whole cycles, rounded up; at most 2^50 for each part, so that they may be added up without overflow. Of a transfer
 /// those that are not hidden.
 std::int64_t cycles_of(const CostFormula& formula);
+
+/// Of barriers or broadcasts down a column, not rounded; 0 of what is neither.
+double meeting_cycles(const CostFormula& formula);
 
 /// What a transfer's data take for themselves, without start-up.
 double moving_seconds(const TransferCost& cost);

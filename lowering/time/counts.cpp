@@ -36,7 +36,7 @@ DmaTotals totals_of(std::span<const Histogram* const> factors, const DmaShape& s
     const DmaCount count = count_operations(shape, extents);
     if (count.operations == 0) return;
     // Contiguous calls are all of one length.
-    const bool strided = shape.strided_from < shape.block_from && takes_full_structure(shape, extents);
+    const bool strided = calls_of(shape, extents).is_strided();
     const std::int64_t of_call = count.elements / count.operations * element_bytes;
     const std::int64_t moved = strided ? of_call : (of_call + unit_bytes - 1) / unit_bytes * unit_bytes;
     const std::int64_t bytes = count.operations * moved * executions;

@@ -63,27 +63,21 @@ class AlignmentCheck {
     if (!always_multiple(memory, around)) return "it begins between two units of main memory";
     if (!always_multiple(ldm, around)) return "it begins between two units of the LDM";
 
-    bool sometimes_rows = false;
-    bool never_full = false;
-    for (const int d : compared_dimensions(shape)) {
-      const IndexExpr& extent = dma.region[static_cast<std::size_t>(d)].extent;
-      const std::int64_t full = shape.full[static_cast<std::size_t>(d)];
-      sometimes_rows = sometimes_rows || !(extent == IndexExpr(full));
-      never_full = never_full || (extent.is_constant() && extent.constant() != full);
+    std::vector<std::optional<std::int64_t>> known;
+    for (const Range& range : dma.region) {
+      known.push_back(range.extent.is_constant() ? std::optional(range.extent.constant()) : std::nullopt);
     }
-    const auto strided_from = static_cast<std::size_t>(shape.strided_from);
-    const auto block_from = static_cast<std::size_t>(shape.block_from);
-    const std::size_t last = dma.region.size() - 1;
-    if (!never_full) {
-      if (auto why = calls(dma, shape, strided_from, block_from, memory, around)) return why;
+    for (const DmaCallsWhere& possible : calls_where(shape, known)) {
+      if (auto why = calls(dma, shape, possible.calls, memory, around)) return why;
     }
-    if (sometimes_rows) return calls(dma, shape, last, last, memory, around);
     return std::nullopt;
   }
 
   /// Of one structure: a call for every index of dimensions [0, strided_from).
-  Reason calls(const Dma& dma, const DmaShape& shape, std::size_t strided_from, std::size_t block_from,
-               const IndexExpr& memory, const Enclosing& around) const {
+  Reason calls(const Dma& dma, const DmaShape& shape, const DmaCalls& structure, const IndexExpr& memory,
+               const Enclosing& around) const {
+    const auto strided_from = static_cast<std::size_t>(structure.strided_from);
+    const auto block_from = static_cast<std::size_t>(structure.block_from);
     bool several = false;
     for (std::size_t d = 0; d < strided_from; ++d) {
       if (shape.full[d] <= 1) continue;
@@ -91,7 +85,7 @@ class AlignmentCheck {
       if (shape.memory_strides[d] % unit_ != 0 || shape.buffer_strides[d] % unit_ != 0)
         return "its calls begin between two units";
     }
-    const bool strided = strided_from < block_from;
+    const bool strided = structure.is_strided();
     // Of block and count together only the outermost dimension may be shorter than the full tile's (dma_shape.h).
     const bool shorter_count = strided && std::any_of(shape.full.begin() + static_cast<std::ptrdiff_t>(strided_from),
                                                       shape.full.begin() + static_cast<std::ptrdiff_t>(block_from),

@@ -54,7 +54,11 @@ DmaShape dma_shape(std::span<const std::int64_t> full, std::span<const std::int6
   return shape;
 }
 
-std::vector<int> compared_dimensions(const DmaShape& shape) {
+namespace {
+
+/// Dimensions of block and count but the outermost, ascending, of full extent > 1: where one of them is shorter, what
+/// is outside of it does not abut.
+std::vector<int> inner_dimensions(const DmaShape& shape) {
   std::vector<int> dimensions;
   for (int d = shape.strided_from; d < static_cast<int>(shape.full.size()); ++d) {
     if (shape.full[static_cast<std::size_t>(d)] > 1) dimensions.push_back(d);
@@ -63,12 +67,33 @@ std::vector<int> compared_dimensions(const DmaShape& shape) {
   return dimensions;
 }
 
-bool takes_full_structure(const DmaShape& shape, std::span<const std::int64_t> extents) {
-  const std::vector<int> compared = compared_dimensions(shape);
-  return std::all_of(compared.begin(), compared.end(), [&](int dimension) {
+/// Where `shorter` is the innermost dimension that is shorter than the full tile's.
+DmaCalls calls_up_to(const DmaShape& shape, int shorter) { return {shorter, std::max(shorter, shape.block_from)}; }
+
+}  // namespace
+
+DmaCalls calls_of(const DmaShape& shape, std::span<const std::int64_t> extents) {
+  DmaCalls calls{shape.strided_from, shape.block_from};
+  for (const int dimension : inner_dimensions(shape)) {
     const auto d = static_cast<std::size_t>(dimension);
-    return extents[d] == shape.full[d];
-  });
+    if (extents[d] != shape.full[d]) calls = calls_up_to(shape, dimension);
+  }
+  return calls;
+}
+
+std::vector<DmaCallsWhere> calls_where(const DmaShape& shape, std::span<const std::optional<std::int64_t>> known) {
+  std::vector<DmaCallsWhere> found = {{{shape.strided_from, shape.block_from}, {}}};
+  for (const int dimension : inner_dimensions(shape)) {
+    const auto d = static_cast<std::size_t>(dimension);
+    if (known[d] && *known[d] == shape.full[d]) continue;
+    if (known[d]) {
+      found.clear();  // it is always shorter
+    } else {
+      for (DmaCallsWhere& outside : found) outside.full.push_back(dimension);
+    }
+    found.push_back({calls_up_to(shape, dimension), {}});
+  }
+  return found;
 }
 
 DmaCount count_operations(const DmaShape& shape, std::span<const std::int64_t> extents) {
@@ -76,13 +101,9 @@ DmaCount count_operations(const DmaShape& shape, std::span<const std::int64_t> e
   if (std::any_of(extents.begin(), extents.end(), [](std::int64_t e) { return e <= 0; })) return {};
   DmaCount count;
   count.elements = product(extents);
-  if (takes_full_structure(shape, extents)) {
-    count.operations = product(extents.first(static_cast<std::size_t>(shape.strided_from)));
-    count.block_elements = product(extents.subspan(static_cast<std::size_t>(shape.block_from)));
-  } else {
-    count.operations = product(extents.first(extents.size() - 1));
-    count.block_elements = shape.memory_strides.back() == 1 ? extents.back() : 1;
-  }
+  const DmaCalls calls = calls_of(shape, extents);
+  count.operations = product(extents.first(static_cast<std::size_t>(calls.strided_from)));
+  count.block_elements = product(extents.subspan(static_cast<std::size_t>(calls.block_from)));
   return count;
 }
 

@@ -14,13 +14,14 @@
 // A dimension of full extent 1 moves no address, so it joins whatever level is being built; it never ends one.
 //
 // Edges: a box shorter than the full tile takes the same structure as long as only the outermost dimension (of full
-// extent > 1) of block and count together is shorter: then the block or the count is shorter, nothing else. Any other
-// box is moved row by row: one call for every index of dimensions [0, n-1), of extents[n-1] contiguous elements if the
-// innermost memory stride is 1, else a strided call with blocks of one element. Counts and emitted code follow this
-// rule.
+// extent > 1) of block and count together is shorter: then the block or the count is shorter, nothing else. Where
+// another one is, the innermost such dimension d ends what one call moves: what lies inside of d still abuts, and what
+// lies outside does not any more, so that there is one call for every index of dimensions [0, d). Counts and emitted
+// code follow this rule.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -40,12 +41,26 @@ struct DmaShape {
 DmaShape dma_shape(std::span<const std::int64_t> full, std::span<const std::int64_t> buffer,
                    std::span<const std::int64_t> memory_strides);
 
-/// True if a box takes the full tile's structure: every one of compared_dimensions has its full extent. (Emitted as a
-/// condition where an extent is not constant.)
-bool takes_full_structure(const DmaShape& shape, std::span<const std::int64_t> extents);
-/// Dimensions of block and count whose extent that condition must compare, ascending: those of full extent > 1 but the
-/// outermost.
-std::vector<int> compared_dimensions(const DmaShape& shape);
+/// What one call moves: dimensions [block_from, n) as one block, [strided_from, block_from) as the count of a strided
+/// call. Dimensions [0, strided_from) are loops of calls.
+struct DmaCalls {
+  int strided_from = 0;
+  int block_from = 0;
+  [[nodiscard]] bool is_strided() const { return strided_from < block_from; }
+  friend bool operator==(const DmaCalls&, const DmaCalls&) = default;
+};
+
+/// Of a box of these extents.
+DmaCalls calls_of(const DmaShape& shape, std::span<const std::int64_t> extents);
+
+/// Calls that boxes of a statement may take, and the dimensions that must have their full extent for it.
+struct DmaCallsWhere {
+  DmaCalls calls;
+  std::vector<int> full;  ///< ascending; of those whose extents vary
+};
+/// For every box the first that holds of it is calls_of(it); the last one holds of all. `known`: extents that are the
+/// same in all boxes.
+std::vector<DmaCallsWhere> calls_where(const DmaShape& shape, std::span<const std::optional<std::int64_t>> known);
 
 struct DmaCount {
   std::int64_t operations = 0;  ///< Athread calls

@@ -49,7 +49,8 @@ class Preparer {
       : nest_(nest), counts_(counts), table_(table) {
     for (std::size_t row = 0; row < table.size(); ++row) {
       if (!table[row].statement) continue;
-      const bool is_barrier = kind_of(table[row].formula) == CostKind::barrier;
+      const CostKind kind = kind_of(table[row].formula);
+      const bool is_barrier = kind == CostKind::barrier || kind == CostKind::broadcast;
       (is_barrier ? barrier_row_ : row_)[*table[row].statement] = row;
     }
     if (!barrier_row_.empty()) barriers_ = team_barriers(nest);
@@ -103,11 +104,8 @@ class Preparer {
   [[nodiscard]] double barrier_cycles_at(int statement) const {
     const auto row = barrier_row_.find(statement);
     if (row == barrier_row_.end()) return 0;
-    const auto& cost = std::get<BarrierCost>(table_[row->second].formula);
     const std::int64_t executions = counts_.barriers.at(statement);
-    return executions == 0
-               ? 0
-               : static_cast<double>(cost.barriers_of_busiest) * cost.cycles / static_cast<double>(executions);
+    return executions == 0 ? 0 : meeting_cycles(table_[row->second].formula) / static_cast<double>(executions);
   }
 
   [[nodiscard]] std::vector<Walked> prepared(const Block& block, double executions) const {

@@ -23,7 +23,11 @@ std::int64_t cores_in_page(const LoopNest& nest, Space to, const IndexExpr& addr
     // Where the axis stands in a quotient or a remainder besides, its cores are taken to lie apart.
     if (mentions(address - IndexExpr(axis.variable) * step, axis.variable)) continue;
     const std::int64_t apart = std::abs(step) * element_bytes;
-    const std::int64_t asking = std::clamp<std::int64_t>(std::int64_t{axis.parts} * axis.stride / team, 1, axis.parts);
+    // Of a row those that are a whole row apart; of a column those of the first row.
+    const std::int64_t cores_of_axis = std::int64_t{axis.parts} * axis.stride;
+    const std::int64_t apart_by =
+        to == Space::column ? std::int64_t{nest.mesh->columns} / axis.stride : cores_of_axis / team;
+    const std::int64_t asking = std::clamp<std::int64_t>(apart_by, 1, axis.parts);
     cores *= apart == 0 ? asking : std::clamp<std::int64_t>(page_bytes / apart, 1, asking);
   }
   return cores;

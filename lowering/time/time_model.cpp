@@ -29,6 +29,10 @@ void join(CostFormula& term, const CostFormula& cost) {
   if (auto* barriers = std::get_if<BarrierCost>(&term)) {
     barriers->barriers_of_busiest += std::get<BarrierCost>(cost).barriers_of_busiest;
   }
+  if (auto* broadcasts = std::get_if<ColumnBroadcastCost>(&term)) {
+    broadcasts->broadcasts += std::get<ColumnBroadcastCost>(cost).broadcasts;
+    broadcasts->registers += std::get<ColumnBroadcastCost>(cost).registers;
+  }
   if (auto* fills = std::get_if<FillCost>(&term)) {
     fills->elements_of_busiest += std::get<FillCost>(cost).elements_of_busiest;
     fills->stores_of_busiest += std::get<FillCost>(cost).stores_of_busiest;

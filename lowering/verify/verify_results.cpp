@@ -95,13 +95,15 @@ class ResultsCheck {
   }
 
  private:
-  /// Of the transfers of teams, those that a core's get can make for a row or for all.
+  /// Of the transfers of teams, those that a core's get can make for a row or for all, or send down a column.
   [[nodiscard]] Broken is_emitted(const Stmt& s) const {
     const auto team = team_of(s);
     if (!team) return std::nullopt;
-    if (std::holds_alternative<Broadcast>(s.node) || *team == Space::column) {
-      return broken_rule(nest_, "own-ldm", s,
-                         "what goes to the LDMs of others comes from main memory, for a row or for all cores");
+    if (std::holds_alternative<Broadcast>(s.node))
+      return broken_rule(nest_, "own-ldm", s, "what goes to the LDMs of others comes from main memory");
+    if (*team == Space::column) {
+      if (target_.cores.column_broadcast) return std::nullopt;
+      return broken_rule(nest_, "own-ldm", s, "nothing is sent down a column (cores.column_broadcast)");
     }
     if (target_.dma.row_broadcast) return std::nullopt;
     return broken_rule(nest_, "own-ldm", s, "what a core loads goes to its own LDM alone (dma.row_broadcast)");

@@ -60,10 +60,10 @@ TEST_CASE("what lines take, what pipelines do and what is assumed read back as t
   const auto target = load_target("sw26010", {}, diagnostics);
   REQUIRE(target);
   const std::string text = to_toml(*target);
-  CHECK(
-      text.find("assumed = ['cores.pipelines', 'cores.barrier_cycles', 'dma.issue_cycles', 'dma.bandwidth.page_bytes', "
-                "'management_core.function_cycles', 'management_core.bytes_per_second', 'library.xmath.link', "
-                "'library.xmath.call_seconds', 'library.xmath.efficiency']\n") != std::string::npos);
+  CHECK(text.find("assumed = ['cores.pipelines', 'cores.barrier_cycles', 'cores.column_broadcast', 'dma.issue_cycles', "
+                  "'dma.bandwidth.page_bytes', "
+                  "'management_core.function_cycles', 'management_core.bytes_per_second', 'library.xmath.link', "
+                  "'library.xmath.call_seconds', 'library.xmath.efficiency']\n") != std::string::npos);
   const auto again = parse_target(text, "again.toml", {}, diagnostics);
   REQUIRE(again);
   CHECK(settings_between(*target, *again).empty());

@@ -49,6 +49,14 @@ KernelText of_three_rows() {
   return kernel;
 }
 
+/// The first core of each column loads what it would load for itself, and sends it to all of the column.
+KernelText of_columns() {
+  KernelText kernel;
+  kernel.get = "if (core < 8) athread_get(PE_MODE, x, ldm->a, 128, (void *)&ldm->r0, 0, 0, 0);";
+  kernel.wait = "if (core < 8) { dma_wait(&ldm->r0, 1); } swemu_broadcast_down_column(SWEMU_SITE, ldm->a, 128);";
+  return kernel;
+}
+
 std::vector<float> results_of(const EmulationJob& job) {
   Diagnostics diagnostics;
   const auto run = run_emulated_sources(job, diagnostics);
@@ -202,6 +210,36 @@ TEST_CASE("fault: a core of a column that never comes, or that waits for other r
   KernelText others = of_three_rows();
   others.compute += " if (core < 24) { athread_syn(COL_SCOPE, core < 8 ? 0x3 : 0x7); }";
   check_refused(doubling_job(others, EmulationLevel::count), "emulation-barrier", {"other cores of column "});
+}
+
+TEST_CASE("what the first core of each column has loaded goes down the column") {
+  for (const auto level : all_levels) {
+    for (const int workers : {1, 3}) {
+      INFO("level " << static_cast<int>(level) << ", workers " << workers);
+      EmulationJob job = doubling_job(of_columns(), level);
+      job.options.workers = workers;
+      const std::vector<float> y = results_of(job);
+      REQUIRE(y.size() == 64 * 32);
+      for (std::size_t i = 0; i < y.size(); ++i) REQUIRE(y[i] == 2.0F * static_cast<float>(i % (8 * 32)));
+    }
+  }
+}
+
+TEST_CASE("fault: a core that does not take what goes down its column, or takes something else") {
+  KernelText returned = of_columns();
+  returned.get = "if (core == 17) return; " + returned.get;
+  check_refused(
+      doubling_job(returned, EmulationLevel::count), "emulation-deadlock",
+      {"7 of 8 cores wait at a broadcast of column 1 of the mesh that the other 1 never reach (core 17 has returned)"});
+  KernelText shorter = of_columns();
+  shorter.wait =
+      "if (core < 8) { dma_wait(&ldm->r0, 1); } "
+      "swemu_broadcast_down_column(SWEMU_SITE, ldm->a, core == 17 ? 64 : 128);";
+  check_refused(doubling_job(shorter, EmulationLevel::count), "emulation-broadcast",
+                {"takes 64 bytes at LDM byte 0, of which core 1 sends 128 bytes from byte 0"});
+  KernelText barrier = of_columns();
+  barrier.get = "if (core == 17) athread_syn(COL_SCOPE, 0xff); " + barrier.get;
+  check_refused(doubling_job(barrier, EmulationLevel::count), "emulation-barrier", {"while other cores of column 1"});
 }
 
 TEST_CASE("fault: scopes and modes that are not emulated") {

@@ -120,7 +120,7 @@ double modelled(const Target& target, const Run& run) {
 class RunRequests {
  public:
   RunRequests(const Target& target, const Run& run) : target_(target) {
-    all_.mesh_barrier_cycles = std::llround(target.cores.barrier_cycles);
+    barrier_cycles_ = std::llround(target.cores.barrier_cycles);
     std::vector<SequencePart> parts, others;
     for (const Transfer& t : run.transfers) {
       if (t.direction == DmaDirection::put && run.loop_cycles > 0) parts.push_back({computation(run), -1, 1});
@@ -184,11 +184,13 @@ class RunRequests {
   int barrier() {
     Request request;
     request.kind = Request::Kind::barrier;
+    request.cycles = barrier_cycles_;
     request.statement = statement(Barrier{});
     return add(std::move(request));
   }
 
   const Target& target_;
+  std::int64_t barrier_cycles_ = 0;
   RequestSequences all_;
   std::vector<std::unique_ptr<Stmt>> statements_;
   int last_ = -1;

@@ -18,6 +18,10 @@ inline Target with_mesh(OperatorDraw& draw, Target target) {
   target.cores.count = target.cores.mesh_rows * target.cores.mesh_columns;
   target.cores.barrier_cycles = static_cast<double>(draw.between(0, 50));
   target.dma.row_broadcast = true;
+  if (draw.coin()) {
+    target.cores.column_broadcast = ColumnBroadcast{static_cast<double>(draw.between(0, 20)), 2};
+    target.ldm.alignment = std::max(target.ldm.alignment, 32);
+  }
   return target;
 }
 

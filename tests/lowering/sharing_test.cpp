@@ -89,6 +89,36 @@ TEST_CASE("cores load together what they want the same boxes of", "[sharing]") {
   CHECK(verdict_of({{"y", 8}}, "A", SharedBy::core, alone).empty());
 }
 
+/// The same cores, which also send down their columns: 3 cycles until the first register of 32 bytes is there, then 2
+/// each.
+Target mesh_with_columns() {
+  Target target = mesh();
+  target.cores.column_broadcast = ColumnBroadcast{3, 2};
+  return target;
+}
+
+TEST_CASE("cores of a column load together what moves inside of rows only", "[sharing]") {
+  const auto verdict = [](const std::vector<ParallelSplit>& parallel, const std::string& tensor) {
+    return verdict_of(parallel, tensor, SharedBy::column, mesh_with_columns());
+  };
+  CHECK(verdict({{"x", 2}, {"y", 4}}, "B").empty());
+  CHECK(verdict({{"y", 2}, {"x", 4}}, "A").empty());
+  CHECK(verdict({{"x", 2}, {"y", 4}}, "A") ==
+        "moves with x, which is split over cores of one column (each row has 4 cores, of which the parts of x and of "
+        "what is behind it make up 8)");
+  CHECK(verdict({{"x", 4}, {"y", 2}}, "A") ==
+        "moves with x, which is split over cores of one column (each row has 4 cores, of which the parts of x and of "
+        "what is behind it make up 8)");
+  CHECK(verdict({{"x", 4}, {"y", 2}}, "B").empty());
+  CHECK(verdict({{"y", 4}}, "A") == "is wanted by 4 cores, which make up no whole columns of 2");
+  CHECK(verdict({{"y", 8}}, "C") == "is not loaded");
+  CHECK(verdict_of({{"x", 2}, {"y", 4}}, "B", SharedBy::column) ==
+        "is sent down no column on this target (cores.column_broadcast)");
+  Target no_rows = mesh_with_columns();
+  no_rows.dma.row_broadcast = false;
+  CHECK(verdict_of({{"x", 2}, {"y", 4}}, "B", SharedBy::column, no_rows).empty());
+}
+
 Planned planned(const Schedule& fixed, const Target& target = mesh()) {
   return plan_group("product", fixtures::matmul_stages(16, 32, 8), fixed, SwtvmPlanner(), target, {});
 }
@@ -150,6 +180,38 @@ TEST_CASE("a product whose first operand goes to all cores at once", "[sharing]"
   CHECK(cycles_by_kind(each.time).at(CostKind::get) == (8 * 2 * 256 / 4 + 2 * 10) + (16 * 64 / 4 + 2 * 10));
 }
 
+TEST_CASE("a product whose operands are loaded by rows and by columns moves each once", "[sharing]") {
+  Schedule fixed;
+  fixed.parallel = {{{"x", 2}, {"y", 4}}};
+  fixed.buffer = {{"x", 8}, {"y", 8}, {"k", 4}};
+  fixed.sharing = {{"A", SharedBy::row}, {"B", SharedBy::column}};
+  const Target target = mesh_with_columns();
+  const Planned result = planned(fixed, target);
+  REQUIRE(std::holds_alternative<Plan>(result));
+  const Plan& plan = std::get<Plan>(result);
+  INFO(to_text(plan.nest));
+  CHECK(to_text(plan.nest).find("of column") != std::string::npos);
+  CHECK(verify(plan.nest, target).value_or("sound") == "sound");
+  CHECK(verify_results(plan.nest, target).value_or("sound") == "sound");
+  CHECK_THAT(verify_results(plan.nest, mesh()).value_or("sound"),
+             Catch::EndsWith("nothing is sent down a column (cores.column_broadcast)"));
+
+  // Two trips of k: A 2 x 8 x 4 floats, B 4 x 4 x 8, each once; C 8 x 8 floats on each core.
+  const DmaTotals shared = dma_totals(plan.counts);
+  CHECK(shared.transfers == 2 * 2 + 2 * 4 + 8);
+  CHECK(shared.bytes == 16 * 8 * 4 + 32 * 8 * 4 + 16 * 32 * 4);
+
+  // Each trip a barrier of the row before the get of A and one behind its wait; B's box of 128 bytes is 4 registers.
+  std::map<CostKind, std::int64_t> cycles = cycles_by_kind(plan.time);
+  CHECK(cycles.at(CostKind::barrier) == 2 * 2 * 5);
+  CHECK(cycles.at(CostKind::broadcast) == 2 * (3 + 4 * 2));
+  const auto term = std::find_if(plan.time.terms.begin(), plan.time.terms.end(),
+                                 [](const TimeTerm& each) { return kind_of(each.cost) == CostKind::broadcast; });
+  CHECK(name_of(term->cost) == "column broadcast");
+  CHECK(formula_text(term->cost) == "2 broadcasts down each column * 3 cycles + 8 registers * 2 cycles");
+  CHECK(source_of(term->cost) == "target: cores.column_broadcast");
+}
+
 TEST_CASE("a barrier stands where one core must not go ahead of the others, and nowhere else", "[sharing]") {
   const auto barriers = [](const std::string& body) {
     const std::string text = fmt::format(R"(nest two {{
@@ -203,6 +265,10 @@ TEST_CASE("a barrier stands where one core must not go ahead of the others, and 
             "add(AA[t % 2], BB) over i=0:8\n    3  get A[0:8] -> AA[(t + 1) % 2] of row\n  }\n") ==
         "row before 0, row before 3, row after 2, ");
   CHECK(barriers("    0  get A[0:8] -> AA\n    1  wait 0\n").empty());
+  // What goes down a column goes when all of it are at the wait, each box by itself.
+  CHECK(
+      barriers("    0  get A[0:8] -> AA of column\n    1  get B[0:8] -> BB of column\n    2  wait 0\n    3  wait 1\n" +
+               add) == "column after 2, column after 3, ");
 }
 
 /// Inputs of an interpreted nest by tensor.

@@ -341,14 +341,17 @@ TEST_CASE("what a team gets leaves main memory once", "[teams]") {
   CHECK(sent.dma.at(0).transfers == 4);
 }
 
-TEST_CASE("what goes down columns or from LDM to LDM has no rate, and nothing emits it", "[teams]") {
+TEST_CASE("what goes down columns of cores that send none, or from LDM to LDM, has no rate", "[teams]") {
   const LoopNest nest = parsed(with_shared_gets());
-  CHECK(without_rate(nest) ==
+  CHECK(without_rate(nest, machine()) ==
         "no-rate: statement 30: no target says how fast transfers from main memory to a column are");
-  CHECK(without_rate(parsed(replaced(with_shared_gets(), "BB of column", "BB"))) == std::nullopt);
-  CHECK(without_rate(parsed(with_broadcasts())) ==
+  CHECK(without_rate(parsed(replaced(with_shared_gets(), "BB of column", "BB")), machine()) == std::nullopt);
+  CHECK(without_rate(parsed(with_broadcasts()), machine()) ==
         "no-rate: statement 60: no target says how fast transfers from LDM to a row are");
-  CHECK(without_rate(fixtures::paper_matmul()) == std::nullopt);
+  CHECK(without_rate(fixtures::paper_matmul(), machine()) == std::nullopt);
+  Target columns = machine();
+  columns.cores.column_broadcast = ColumnBroadcast{11, 2};
+  CHECK(without_rate(nest, columns) == std::nullopt);
   CHECK_THROWS_WITH(cost_table(nest, predict_counts(nest), machine()), Catch::Contains("no-rate: statement 30"));
   CHECK(verify_results(nest, machine()) ==
         "own-ldm: statement 20 'get A[2*cx:2*cx + 2, 8*ko:8*ko + 8] -> AA of row': what a core loads goes to its own "
@@ -356,8 +359,8 @@ TEST_CASE("what goes down columns or from LDM to LDM has no rate, and nothing em
   Target rows = machine();
   rows.dma.row_broadcast = true;
   CHECK(verify_results(nest, rows) ==
-        "own-ldm: statement 30 'get B[8*ko:8*ko + 8, 8*cy:8*cy + 8] -> BB of column': what goes to the LDMs of others "
-        "comes from main memory, for a row or for all cores");
+        "own-ldm: statement 30 'get B[8*ko:8*ko + 8, 8*cy:8*cy + 8] -> BB of column': nothing is sent down a column "
+        "(cores.column_broadcast)");
   CHECK(verify_results(parsed(replaced(with_shared_gets(), "BB of column", "BB")), rows).value_or("sound") == "sound");
   CHECK_THAT(verify_results(parsed(with_broadcasts()), rows).value_or(""), Catch::StartsWith("own-ldm: statement 60"));
 }

@@ -42,7 +42,7 @@ struct barrier {
   unsigned epoch; /* raised whenever it opens */
   int arrived;
   int first, step, end;
-  int rows; /* of a column's that take part, as those have said who have come; 0: all */
+  int rows; /* of a column's that take part, as those have said who have come; 0: all, for a broadcast */
 };
 static struct barrier of_all;
 static struct barrier* of_rows;
@@ -119,16 +119,17 @@ static void report_deadlock(void) {
     if (core->blocked && !waits_at(core, barrier) && !elsewhere) elsewhere = core;
   }
   const int all = members_of(barrier);
+  const char* what = barrier == &of_columns[column] && !barrier->rows ? "broadcast" : "barrier";
   char which[40] = "all cores";
   if (barrier == &of_rows[row]) snprintf(which, sizeof which, "row %d of the mesh", row);
   if (barrier == &of_columns[column]) snprintf(which, sizeof which, "column %d of the mesh", column);
   if (returned >= 0)
     swemu_fatal("emulation-deadlock", first->blocked_at, first->id,
-                "%d of %d cores wait at a barrier of %s that the other %d never reach (core %d has returned)",
-                barrier->arrived, all, which, all - barrier->arrived, returned);
+                "%d of %d cores wait at a %s of %s that the other %d never reach (core %d has returned)",
+                barrier->arrived, all, what, which, all - barrier->arrived, returned);
   swemu_fatal("emulation-deadlock", first->blocked_at, first->id,
-              "%d of %d cores wait at a barrier of %s that the other %d never reach (core %d waits at %s:%d)",
-              barrier->arrived, all, which, all - barrier->arrived, elsewhere->id, elsewhere->blocked_at->file,
+              "%d of %d cores wait at a %s of %s that the other %d never reach (core %d waits at %s:%d)",
+              barrier->arrived, all, what, which, all - barrier->arrived, elsewhere->id, elsewhere->blocked_at->file,
               elsewhere->blocked_at->line);
 }
 
@@ -154,6 +155,9 @@ static void wait_at(struct barrier* barrier, int rows, struct swemu_core* core, 
   struct swemu_fiber* fiber = core->fiber;
   pthread_mutex_lock(&lock);
   if (!barrier->arrived) barrier->rows = rows;
+  if (barrier->rows != rows && (!barrier->rows || !rows))
+    swemu_fatal("emulation-barrier", site, core->id, "%s while other cores of column %d are at %s",
+                rows ? "a barrier" : "a broadcast", core->id % swemu_config.columns, rows ? "a broadcast" : "a barrier");
   if (barrier->rows != rows)
     swemu_fatal("emulation-barrier", site, core->id,
                 "athread_syn(COL_SCOPE, 0x%x): other cores of column %d wait for rows 0x%x", (unsigned)rows,
@@ -195,6 +199,10 @@ int swemu_barrier(struct swemu_site* site, int scope, int mask) {
   struct barrier* barrier = barrier_of(site, core, scope, mask);
   wait_at(barrier, barrier >= of_columns && barrier < of_columns + swemu_config.columns ? mask : 0, core, site, NULL);
   return 0;
+}
+
+void swemu_meet_in_column(struct swemu_core* core, struct swemu_site* site, void (*at_opening)(void)) {
+  wait_at(&of_columns[core->id % swemu_config.columns], 0, core, site, at_opening);
 }
 
 /* ---- workers ---- */

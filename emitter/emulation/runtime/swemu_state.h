@@ -59,6 +59,8 @@ struct swemu_core {
   uint64_t put_low, put_high;    /* hull of main memory that puts in flight write; empty: low >= high */
   uint64_t *get_busy, *put_busy; /* one bit a byte of LDM */
   struct swemu_log puts, gets;
+  void* broadcast_box; /* that it sends down its column or takes */
+  int broadcast_bytes;
   struct swemu_site* blocked_at;
   int blocked; /* at a barrier */
   int finished;
@@ -122,6 +124,11 @@ void swemu_enter_fiber(struct swemu_worker* worker, struct swemu_fiber* fiber);
 void swemu_fiber_entered(struct swemu_fiber* fiber);
 /* Called on a fiber: back to its worker's loop. */
 void swemu_leave_fiber(struct swemu_worker* worker, struct swemu_fiber* fiber, int for_good);
+
+/* ---- barriers (swemu_run.c) ---- */
+
+/* Waits for all other cores of the core's column; `at_opening` is called on the last one, while they stand still. */
+void swemu_meet_in_column(struct swemu_core* core, struct swemu_site* site, void (*at_opening)(void));
 
 /* ---- checks (swemu_dma.c, swemu_races.c) ---- */
 
