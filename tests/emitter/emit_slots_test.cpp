@@ -64,6 +64,7 @@ TEST_CASE(
   const std::uint64_t rounds = number_from("STOWAGE_ROUNDS", 4);
   std::size_t overlapped = 0;
   std::size_t shared = 0;
+  int by_columns = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1");
     fixtures::OperatorDraw draw(seed + round);
@@ -87,6 +88,8 @@ TEST_CASE(
       const LoopNest& nest = std::get<Plan>(planned).nest;
       if (first_use_of_slots(nest) == nullptr && first_of_team(nest) == nullptr) continue;
       shared += first_of_team(nest) != nullptr ? 1 : 0;
+      by_columns += std::any_of(fixed.sharing.begin(), fixed.sharing.end(),
+                                [](const auto& input) { return input.second == SharedBy::column; });
       text += fmt::format("{}: {}\n", lists.size(), drawn->text);
       lists.push_back(std::move(drawn->stages));
       values.push_back(std::move(drawn->inputs));
@@ -113,6 +116,7 @@ TEST_CASE(
   }
   CHECK(overlapped > 3 * rounds);
   CHECK(shared > rounds);
+  CHECK(by_columns > 0);
 }
 
 /// C[24,96] = A[24,80] * B[80,96] on four cores, with two slots for everything.

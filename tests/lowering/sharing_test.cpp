@@ -288,6 +288,7 @@ TEST_CASE("random operators with random sharing and slots are sound, right, and 
   const std::uint64_t seed = test::number_from("STOWAGE_SEED", 20261201);
   const std::uint64_t rounds = test::number_from("STOWAGE_ROUNDS", 1500);
   int shared = 0;
+  int by_columns = 0;
   int uneven = 0;
   int ahead = 0;
   int unchecked = 0;
@@ -332,6 +333,8 @@ TEST_CASE("random operators with random sharing and slots are sound, right, and 
     REQUIRE(test::relative_error(expected[output], actual.at(output)) < 2e-5);
     if (first_of_team(plan.nest) == nullptr) continue;
     ++shared;
+    by_columns += std::any_of(plan.schedule.sharing.begin(), plan.schedule.sharing.end(),
+                              [](const auto& input) { return input.second == SharedBy::column; });
     ahead += first_use_of_slots(plan.nest) != nullptr ? 1 : 0;
     const bool is_uneven =
         std::any_of(plan.schedule.parallel->begin(), plan.schedule.parallel->end(), [&](const ParallelSplit& split) {
@@ -347,9 +350,35 @@ TEST_CASE("random operators with random sharing and slots are sound, right, and 
     REQUIRE(dma_totals(plan.counts).bytes < dma_totals(predict_counts(own)).bytes);
   }
   CHECK(shared * 10 > static_cast<int>(rounds));
+  CHECK(by_columns * 100 > static_cast<int>(rounds));
   CHECK(uneven * 40 > static_cast<int>(rounds));
   CHECK(ahead * 20 > static_cast<int>(rounds));
   CHECK(unchecked * 200 <= static_cast<int>(rounds));
+}
+
+TEST_CASE("planner searched sends down columns where each operand would else come for every row", "[sharing]") {
+  // A square product: cut over rows and columns of the mesh, each operand comes once only if one of them goes down
+  // columns.
+  const StageList stages = fixtures::matmul_stages(64, 64, 256);
+  const auto cycles_of = [&](const Target& target) {
+    const Planned found = plan_group("product", stages, {}, SearchedPlanner(), target, {});
+    const Plan& plan = std::get<Plan>(found);
+    const bool sends = std::any_of(plan.schedule.sharing.begin(), plan.schedule.sharing.end(),
+                                   [](const auto& input) { return input.second == SharedBy::column; });
+    return std::pair{plan.time.cycles, sends};
+  };
+  Target rows = mesh();
+  rows.cores.mesh_rows = rows.cores.mesh_columns = 4;
+  rows.cores.count = 16;
+  Target columns = rows;
+  columns.cores.column_broadcast = ColumnBroadcast{3, 2};
+  const auto [by_rows, sends_without] = cycles_of(rows);
+  const auto [by_both, sends] = cycles_of(columns);
+  CHECK_FALSE(sends_without);
+  CHECK(sends);
+  CHECK(by_both * 10 < by_rows * 9);
+  columns.cores.column_broadcast->vector_cycles = 1000;
+  CHECK_FALSE(cycles_of(columns).second);
 }
 
 TEST_CASE("planner searched loads together where that is cheaper", "[sharing]") {
