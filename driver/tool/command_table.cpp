@@ -359,16 +359,16 @@ constexpr CommandRow commands[] = {
     {"run", "run what was compiled, in emulation on this machine",
      "  stowage run lenet --check\n"
      "  stowage run lenet --input data=digit.npy --save-outputs out\n"
-     "  stowage run lenet --op conv1 --check --sanitize",
+     "  stowage run lenet --op conv2 --check --sanitize",
      declare_run, [](const Options& o, ToolContext& c) { return run_command(o.run, c); }},
     {"explain", "the plan, and how it came about, as text",
      "  stowage explain lenet\n"
-     "  stowage explain lenet --op conv1 --steps\n"
-     "  stowage explain lenet --why-not conv1,pool1",
+     "  stowage explain lenet --op conv2 --steps\n"
+     "  stowage explain lenet --why-not pool1,conv2",
      declare_explain, [](const Options& o, ToolContext& c) { return explain_command(o.explain, c); }},
     {"simulate", "the plan in time, event by event: who waits for what, and how busy the engines are",
      "  stowage simulate lenet\n"
-     "  stowage simulate lenet --op conv1\n"
+     "  stowage simulate lenet --op conv2\n"
      "  stowage simulate lenet --trace lenet.json.gz",
      declare_simulate, [](const Options& o, ToolContext& c) { return simulate_command(o.simulate, c); }},
     {"train-cost", "train a learned evaluator for a target, on plans that are simulated",
@@ -426,7 +426,7 @@ constexpr CommandRow commands[] = {
     {"passes", "what happens to a network, in order", "  stowage passes", declare_nothing,
      [](const Options&, ToolContext& c) { return passes_command(c); }},
     {"pass", "run one pass of lowering on the text of a nest",
-     "  stowage pass clip-and-pad nests/00_pool1/1_build.nest\n"
+     "  stowage pass clip-and-pad nests/00_pool1/2_place-transfers.nest\n"
      "  stowage pass dma-units half.nest --set target.dma.alignment=8 -o aligned.nest",
      declare_pass, [](const Options& o, ToolContext& c) { return pass_command(o.pass, c); }},
     {"completions", "what lets a shell complete commands, options and values",
