@@ -231,7 +231,7 @@ std::string summary_text(const Compilation& compilation) {
     }
     meanings +=
         "Physical limit: each fused operator's tensors moved once at the best bandwidth, or computed at the best "
-        "rate, whichever takes longer, and one launch. With what is lost that is the time.\n";
+        "rate, whichever takes longer, and one launch. The rows \"lost to\" add up to what the plan takes beyond it.\n";
   }
   for (const OtherPlan& other : compilation.others) {
     const OtherPlanText text = text_of(other, program.target, program.fusion, program.evaluated_by);

@@ -107,8 +107,7 @@ Result<Compilation> plan_again(const Compilation& before, const Target& target, 
                                const CostOptions& costs = {});
 
 /// Where costs are kept between compilations: STOWAGE_CACHE_DIR (empty: nowhere), else "stowage" in XDG_CACHE_HOME or
-/// in
-/// ~/.cache. Empty: nowhere. The tool and the inspector use it; a CompileRequest by itself keeps nothing.
+/// in ~/.cache. Empty: nowhere. The tool and the inspector use it; a CompileRequest by itself keeps nothing.
 std::string default_cost_cache();
 
 /// "xxh64:…" of bytes.

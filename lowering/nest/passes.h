@@ -26,7 +26,7 @@ LoopNest set_dma_units(LoopNest nest, const Target& target);
 struct Pass {
   std::string_view name;
   std::string_view summary;  ///< one sentence
-  /// Of a nest of sound structure; what it does not change it shares with that.
+  /// Takes a nest of sound structure; the statements that it does not change are shared by both.
   LoopNest (*run)(LoopNest nest, const Target& target);
   bool mends = false;  ///< it takes nests that are not sound yet and leaves sound ones (docs/ir.md)
 };

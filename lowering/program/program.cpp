@@ -230,7 +230,8 @@ void warn_of_management_core(const Program& program, Diagnostics& diagnostics) {
   diagnostics.add(std::move(warning));
 }
 
-/// What no tensors' places can mend is told with its numbers instead of failing on the machine.
+/// A network that is too large for main memory wherever its tensors lie is refused here, with the numbers, rather than
+/// failing on the machine.
 void check_main_memory(const Program& program, Diagnostics& diagnostics) {
   const std::int64_t room = program.target.main_memory.bytes;
   const MemoryMap& memory = program.memory;
