@@ -26,6 +26,7 @@
 #include "lowering/model/planner.h"
 #include "lowering/program/launches.h"
 #include "lowering/program/plan_choices.h"
+#include "lowering/program/planners.h"
 #include "lowering/program/program.h"
 
 namespace stowage {
@@ -72,6 +73,14 @@ const Backend& backend_of(const CompileRequest& request) {
   const auto target = target_of(request, ignored);
   const Backend* const found = target ? find_backend(request.backends, target->family) : nullptr;
   return found != nullptr ? *found : *request.backends.front();
+}
+
+std::string planner_of(const CompileRequest& request, const Backend& backend) {
+  return request.planner.empty() ? backend.default_planner() : request.planner;
+}
+
+std::string layout_of(const CompileRequest& request, const Backend& backend) {
+  return request.layout.empty() ? backend.default_layout(planner_of(request, backend)) : request.layout;
 }
 
 const Backend& backend_of(const Compilation& compilation) {
