@@ -332,8 +332,8 @@ Result<Compilation> plan_again(const Compilation& before, const Target& target, 
                          stop, progress);
   }
   std::erase_if(again.trace.records, [&](const TraceRecord& record) {
-    const std::string algorithm = heading_of(record).algorithm;
-    return algorithm == "fusion" || algorithm == way.strategy->name();
+    const TraceAlgorithm algorithm = algorithm_of(record);
+    return algorithm == TraceAlgorithm::fusion || algorithm == TraceAlgorithm::exact;
   });
   auto templates = fusion_templates(before.templates, diagnostics);
   if (!templates) return Failed{};
