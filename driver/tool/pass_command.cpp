@@ -16,6 +16,7 @@
 #include "driver/json/json.h"
 #include "driver/session/session.h"
 #include "driver/text/text_table.h"
+#include "fusion/fold/channel_blocks.h"
 #include "fusion/strategies/strategy.h"
 #include "lowering/ir/loop_nest_parser.h"
 #include "lowering/nest/passes.h"
@@ -34,17 +35,23 @@ struct StepRow {
 };
 constexpr StepRow way_through[] = {
     {"import", "read and check the ONNX model, fix dynamic dimensions, inference form, fold constants"},
-    {"fuse", "fold parameters, match templates and choose groups (--fusion)"},
+    {"fold", "fold batch normalisations and the like into parameters"},
+    {"layout", "choose the pictures that lie with their channels in blocks (--layout)"},
+    {"views", "place the tensors of slices, concatenations and reshapes inside of each other"},
+    {"fuse", "match templates and choose groups (--fusion)"},
     {"plan", "split over the cores, size buffers, order loops, place DMA (--planner)"},
     {"lower", "loop nests with LDM buffers and DMA from schedules, by the passes below"},
     {"count", "predict transfers, operations, bytes and points in closed form"},
     {"time", "cycles from counts and the target's table"},
+    {"library", "call a library of the target where that is faster (--library)"},
+    {"management", "leave to the management core what has no plan in the LDM"},
     {"memory", "places of tensors in main memory, shared where lifetimes allow"},
     {"emit", "Athread C, parameters and Makefile"},
 };
 
 std::string choices_of(std::string_view step) {
   if (step == "fuse") return fmt::format("{}", fmt::join(strategy_names(), ", "));
+  if (step == "layout") return fmt::format("{}", fmt::join(layout_names(), ", "));
   if (step == "plan") return fmt::format("{}", fmt::join(planner_names(), ", "));
   return {};
 }
