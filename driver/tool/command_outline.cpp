@@ -72,7 +72,7 @@ ProgramOutline outline_of_tool() {
                         {exit_interrupted, "interrupted"}};
   program.options = {{.names = {"-h", "--help"}, .summary = "print the commands"},
                      {.names = {"--version"}, .summary = "print the version"},
-                     {.names = {"--json"}, .summary = "of --version, and of every command: print one JSON object"}};
+                     {.names = {"--json"}, .summary = "with --version or any command: print one JSON object"}};
   for (const CommandRow& row : command_table()) {
     Options options;
     const auto app = declared(row, options);
