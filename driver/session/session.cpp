@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/decision_rules.h"
 #include "core/npy.h"
 #include "core/operators.h"
 #include "core/time_limit.h"
@@ -173,7 +174,7 @@ Result<FusedGraph> fuse(Compilation& compilation, const Graph& graph, const Comp
       diagnostic.message = fmt::format("{} cannot be one group: {} ({})", fmt::join(group.operators, " + "),
                                        decision.reason, decision.rule);
       diagnostic.remedy = decision.flip.empty() ? "" : "it would take " + decision.flip;
-      if (decision.rule == out_of_time || (is_over && decision.rule == "fixed")) {
+      if (decision.rule == out_of_time || (is_over && decision.rule == fixed_rule)) {
         diagnostic.code = out_of_time;
         diagnostic.message =
             fmt::format("{} were not planned as one group within the time limit", fmt::join(group.operators, " + "));
