@@ -408,7 +408,7 @@ constexpr CommandRow commands[] = {
      "  stowage network resnet18 --batch 4 -o resnet18.onnx",
      declare_network, [](const Options& o, ToolContext& c) { return network_command(o.network, c); }},
     {"coverage", "list the operators of a network, and all that keeps it from being compiled",
-     "  stowage coverage model.onnx\n"
+     "  stowage coverage lenet.onnx\n"
      "  stowage coverage model.onnx --dim batch=1",
      declare_coverage, [](const Options& o, ToolContext& c) { return coverage_command(o.coverage, c); }},
     {"targets", "list the built-in machines, or show what a target says",
