@@ -17,7 +17,7 @@ template <std::integral Number>
 std::string counted(Number number, std::string_view noun) {
   return counted(static_cast<std::int64_t>(number), noun);
 }
-/// The form of a verb that goes with so many: for_number(n, "is", "are").
+/// The form of a verb that goes with a number: for_number(n, "is", "are").
 template <std::integral Number>
 std::string_view for_number(Number number, std::string_view one, std::string_view several) {
   return number == 1 ? one : several;

@@ -38,6 +38,16 @@ struct AttributeRow {
   std::string_view summary;
 };
 
+/// Over what every operator of a kind reduces, whatever its attributes are.
+enum class ReducesOver : std::uint8_t {
+  nothing,      ///< or not always
+  convolution,  ///< windows of all channels of a group
+  product,      ///< the axis that two matrices share
+  window,       ///< of one channel
+  axes,         ///< that its attributes name
+  neighbours    ///< channels beside each other
+};
+
 struct OperatorRow {
   std::string_view name;
   std::string_view summary;
@@ -46,6 +56,7 @@ struct OperatorRow {
   std::vector<AttributeRow> attributes;
   Result<OperatorDefinition> (*define)(const OperatorContext& context) = nullptr;
   std::vector<std::string_view> results = {"Y"};  ///< names of result slots; all but the first may be left out
+  ReducesOver reduces_over = ReducesOver::nothing;
 };
 
 /// The tensor of a definition that is the operator's output in that slot.

@@ -8,11 +8,11 @@
 
 namespace stowage {
 
-/// Calls work() on so many threads at once, of which the caller's is one, and returns when all calls have returned.
+/// Calls work() on `threads` threads at once, of which the caller's is one, and returns when all calls have returned.
 /// Where no more threads can be started, for want of memory or by a limit, it is called on fewer. It may throw nothing.
 void run_on_threads(std::size_t threads, const std::function<void()>& work);
 
-/// Calls work(i) once for every i < count, on so many threads (0: one a core; never more than there is work). Calls
+/// Calls work(i) once for every i < count, on `threads` threads (0: one a core; never more than there is work). Calls
 /// must not depend on each other. Returns when all are done; an exception stops those that have not begun and comes
 /// out, of several the one of the lowest i. When stopped, those that have not begun are left out.
 void parallel_for(std::size_t count, unsigned threads, const std::stop_token& stop,

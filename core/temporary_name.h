@@ -8,7 +8,7 @@
 
 namespace stowage {
 
-/// Lower-case hexadecimal digits, exactly so many.
+/// Whether it is exactly `digits` lower-case hexadecimal digits.
 bool is_hexadecimal(std::string_view text, std::size_t digits);
 
 /// A name beside `name` that nobody can guess. Long ones are cut, so that it is no longer than a name may be.

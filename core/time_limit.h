@@ -12,7 +12,7 @@ namespace stowage {
 
 class TimeLimit {
  public:
-  /// token() is stopped after so many seconds, or when `stop` is. The seconds begin now.
+  /// token() is stopped after `seconds`, or when `stop` is. The seconds begin now.
   TimeLimit(double seconds, const std::stop_token& stop);
   TimeLimit(const TimeLimit&) = delete;
   TimeLimit& operator=(const TimeLimit&) = delete;

@@ -51,11 +51,34 @@ struct TraceRecord {
   std::shared_ptr<const GroupNames> names;  ///< of events with ids
 };
 
+/// What a record is of. Records are told apart by this, and by what they are, never by their headings.
+enum class TraceAlgorithm : std::uint8_t {
+  intrinsic,
+  layout,
+  placement,
+  branches,
+  fusion,
+  exact,
+  parallel,
+  management_core,
+  library,
+  alg1,
+  alg2,
+  alg3,
+  alg4,
+  alg5,  ///< of earlier versions
+  search,
+  unknown  ///< a text of an earlier version that names none of these
+};
+/// "intrinsic", "management core" …; empty of an unknown one.
+std::string_view name_of(TraceAlgorithm algorithm);
+TraceAlgorithm algorithm_of(const TraceEvent& what);
+inline TraceAlgorithm algorithm_of(const TraceRecord& record) { return algorithm_of(record.what); }
+
 /// What every record has, as text.
 struct TraceHeading {
-  /// "fusion", "intrinsic", "layout", "placement", "branches", "exact", "parallel", "search", "alg1" …
-  std::string algorithm;
-  std::string rule;  ///< line of the published algorithm or name of the rule
+  std::string algorithm;  ///< its name
+  std::string rule;       ///< line of the published algorithm or name of the rule
   TraceOutcome outcome = TraceOutcome::step;
 };
 TraceHeading heading_of(const TraceEvent& what);

@@ -187,15 +187,14 @@ class CommandLine {
 
   [[nodiscard]] std::optional<QString> read_export(Options& options) const {
     options.export_pane = parser_.value(pane_);
-    if (!parser_.isSet(pane_)) {
-      if (options.output.isEmpty()) return std::nullopt;
-      return QStringLiteral("-o belongs to --export");
-    }
-    if (options.export_pane != window_name && find_pane(options.export_pane.toStdString()) == nullptr) {
-      return no_pane(options.export_pane);
-    }
+    if (!parser_.isSet(pane_) && options.output.isEmpty()) return std::nullopt;
+    if (!parser_.isSet(pane_)) return QStringLiteral("-o belongs to --export");
+    const PaneRow* const pane = find_pane(options.export_pane.toStdString());
+    if (options.export_pane != window_name && pane == nullptr) return no_pane(options.export_pane);
     if (options.output.isEmpty()) return QStringLiteral("--export wants a file: -o FILE");
     if (options.paths.isEmpty()) return QStringLiteral("--export wants a plan");
+    if (pane != nullptr && pane->of_group && options.op.isEmpty())
+      return QStringLiteral("--export %1 wants a fused operator: --op NAME").arg(options.export_pane);
     return std::nullopt;
   }
 

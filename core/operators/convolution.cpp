@@ -347,7 +347,7 @@ std::vector<OperatorRow> convolution_rows() {
   transposed.attributes.push_back({"output_padding", "ints", false, "elements added behind the output, default 0"});
   transposed.attributes.push_back(
       {"output_shape", "ints", false, "spatial extents of the output; pads follow from it"});
-  const OperatorRow phases{
+  OperatorRow phases{
       "ConvTransposePhases",
       "ConvTranspose of a stride, whose weights are sorted by the phases that the stride makes of its outputs; batch, "
       "features, then elements and phases of each spatial dimension",
@@ -357,6 +357,7 @@ std::vector<OperatorRow> convolution_rows() {
        {"offsets", "ints", false, "what the ConvTranspose pads before every spatial dimension, default 0"},
        group},
       guarded<conv_transpose_phases>};
+  for (OperatorRow* row : {&forward, &transposed, &phases}) row->reduces_over = ReducesOver::convolution;
   return {forward, transposed, phases};
 }
 

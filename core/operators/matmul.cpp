@@ -112,7 +112,14 @@ OperatorDefinition gemm(Definer& d) {
 
 std::vector<OperatorRow> matmul_rows() {
   return {
-      {"MatMul", "matrix product, batched and broadcast as in NumPy", {"A", "B"}, 2, {}, guarded<matmul>},
+      {"MatMul",
+       "matrix product, batched and broadcast as in NumPy",
+       {"A", "B"},
+       2,
+       {},
+       guarded<matmul>,
+       {"Y"},
+       ReducesOver::product},
       {"Gemm",
        "alpha*A*B + beta*C of matrices, each of A and B transposed or not",
        {"A", "B", "C"},
@@ -121,7 +128,9 @@ std::vector<OperatorRow> matmul_rows() {
         {"beta", "float", false, "factor of C, default 1"},
         {"transA", "int", false, "1: A is given transposed; default 0"},
         {"transB", "int", false, "1: B is given transposed; default 0"}},
-       guarded<gemm>},
+       guarded<gemm>,
+       {"Y"},
+       ReducesOver::product},
   };
 }
 

@@ -174,10 +174,13 @@ std::vector<OperatorRow> pooling_rows() {
   average.attributes.push_back(ceil_mode);
   average.attributes.push_back({"count_include_pad", "int", false, "1: padding counts as zeros; default 0"});
   average.attributes.push_back(blocks);
-  return {max,
-          average,
-          {"GlobalMaxPool", "largest element of each image", {"X"}, 1, {blocks}, guarded<global_max_pool>},
-          {"GlobalAveragePool", "mean of each image", {"X"}, 1, {blocks}, guarded<global_average_pool>}};
+  std::vector<OperatorRow> rows = {
+      max,
+      average,
+      {"GlobalMaxPool", "largest element of each image", {"X"}, 1, {blocks}, guarded<global_max_pool>},
+      {"GlobalAveragePool", "mean of each image", {"X"}, 1, {blocks}, guarded<global_average_pool>}};
+  for (OperatorRow& row : rows) row.reduces_over = ReducesOver::window;
+  return rows;
 }
 
 }  // namespace stowage::operators

@@ -48,9 +48,12 @@ std::vector<OperatorRow> reduction_rows() {
   const std::vector<AttributeRow> attributes = {
       {"axes", "ints", false, "axes to reduce over; absent: all of them; an empty list: none"},
       {"keepdims", "int", false, "1: reduced dimensions stay with extent 1 (default); 0: they are dropped"}};
-  return {{"ReduceMax", "largest element over axes", {"X"}, 1, attributes, guarded<reduce_max>},
-          {"ReduceMean", "mean over axes", {"X"}, 1, attributes, guarded<reduce_mean>},
-          {"ReduceSum", "sum over axes", {"X"}, 1, attributes, guarded<reduce_sum>}};
+  std::vector<OperatorRow> rows = {
+      {"ReduceMax", "largest element over axes", {"X"}, 1, attributes, guarded<reduce_max>},
+      {"ReduceMean", "mean over axes", {"X"}, 1, attributes, guarded<reduce_mean>},
+      {"ReduceSum", "sum over axes", {"X"}, 1, attributes, guarded<reduce_sum>}};
+  for (OperatorRow& row : rows) row.reduces_over = ReducesOver::axes;
+  return rows;
 }
 
 }  // namespace stowage::operators

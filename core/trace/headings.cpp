@@ -7,124 +7,165 @@ namespace stowage {
 
 namespace {
 
+using By = TraceAlgorithm;
+
+struct Heading {
+  By algorithm;
+  std::string rule;
+  TraceOutcome outcome;
+};
+
 constexpr TraceOutcome step = TraceOutcome::step;
 constexpr TraceOutcome accepted = TraceOutcome::accepted;
 constexpr TraceOutcome refused = TraceOutcome::refused;
 
+Heading heading(const TextRecord& text) {
+  for (int a = 0; a < static_cast<int>(By::unknown); ++a) {
+    if (name_of(static_cast<By>(a)) == text.algorithm) return {static_cast<By>(a), text.rule, text.outcome};
+  }
+  return {By::unknown, text.rule, text.outcome};
+}
+
 // --- fusion ----------------------------------------------------------------------------------------------------------
 
-TraceHeading heading(const TextRecord& text) { return {text.algorithm, text.rule, text.outcome}; }
-
-TraceHeading heading(const OperatorFolded& folded) {
+Heading heading(const OperatorFolded& folded) {
   switch (folded.what) {
-    case OperatorFolded::What::transposed: return {"intrinsic", "pre-transposed", accepted};
-    case OperatorFolded::What::pad: return {"intrinsic", "folded-pad", accepted};
-    case OperatorFolded::What::scale: return {"intrinsic", "folded-scale", accepted};
-    case OperatorFolded::What::phases: return {"intrinsic", "by-phases", accepted};
+    case OperatorFolded::What::transposed: return {By::intrinsic, "pre-transposed", accepted};
+    case OperatorFolded::What::pad: return {By::intrinsic, "folded-pad", accepted};
+    case OperatorFolded::What::scale: return {By::intrinsic, "folded-scale", accepted};
+    case OperatorFolded::What::phases: return {By::intrinsic, "by-phases", accepted};
   }
   fail_check("unknown kind of folding");
 }
-TraceHeading heading(const FoldingRefused& folding) { return {"intrinsic", folding.why.rule, refused}; }
+Heading heading(const FoldingRefused& folding) { return {By::intrinsic, folding.why.rule, refused}; }
 
-TraceHeading heading(const ChannelsBlocked&) { return {"layout", "channel-blocks", accepted}; }
-TraceHeading heading(const ChannelsKept& kept) { return {"layout", kept.why.rule, refused}; }
+Heading heading(const ChannelsBlocked&) { return {By::layout, "channel-blocks", accepted}; }
+Heading heading(const ChannelsKept& kept) { return {By::layout, kept.why.rule, refused}; }
 
-TraceHeading heading(const ViewStored& view) {
+Heading heading(const ViewStored& view) {
   switch (view.rule) {
-    case ViewStored::Rule::concat: return {"placement", "concat", accepted};
-    case ViewStored::Rule::slice: return {"placement", "slice", accepted};
-    case ViewStored::Rule::reshape: return {"placement", "reshape", accepted};
+    case ViewStored::Rule::concat: return {By::placement, "concat", accepted};
+    case ViewStored::Rule::slice: return {By::placement, "slice", accepted};
+    case ViewStored::Rule::reshape: return {By::placement, "reshape", accepted};
   }
   fail_check("unknown kind of view");
 }
-TraceHeading heading(const ViewRefused& view) { return {"placement", view.why.rule, refused}; }
+Heading heading(const ViewRefused& view) { return {By::placement, view.why.rule, refused}; }
 
-TraceHeading heading(const BranchesStored&) { return {"branches", "side-by-side", accepted}; }
-TraceHeading heading(const BranchesApart& branches) { return {"branches", branches.why.rule, refused}; }
+Heading heading(const BranchesStored&) { return {By::branches, "side-by-side", accepted}; }
+Heading heading(const BranchesApart& branches) { return {By::branches, branches.why.rule, refused}; }
 
-TraceHeading heading(const GroupAccepted& group) { return {"fusion", group.template_name, accepted}; }
-TraceHeading heading(const GroupFixed&) { return {"fusion", "fixed", accepted}; }
-TraceHeading heading(const CandidateRefused& candidate) {
-  return {"fusion", candidate.broken.empty() ? "" : candidate.broken.front().rule, refused};
+Heading heading(const GroupAccepted& group) { return {By::fusion, group.template_name, accepted}; }
+Heading heading(const GroupFixed&) { return {By::fusion, "fixed", accepted}; }
+Heading heading(const CandidateRefused& candidate) {
+  return {By::fusion, candidate.broken.empty() ? "" : candidate.broken.front().rule, refused};
 }
-TraceHeading heading(const StartsGivenUp&) { return {"fusion", "search-limit", refused}; }
-TraceHeading heading(const CandidatesCut&) { return {"fusion", "search-limit", refused}; }
-TraceHeading heading(const ChainsCut&) { return {"fusion", "repeat-limit", refused}; }
+Heading heading(const StartsGivenUp&) { return {By::fusion, "search-limit", refused}; }
+Heading heading(const CandidatesCut&) { return {By::fusion, "search-limit", refused}; }
+Heading heading(const ChainsCut&) { return {By::fusion, "repeat-limit", refused}; }
 
-TraceHeading heading(const BeamKept&) { return {"exact", "beam", step}; }
-TraceHeading heading(const PartitionFound&) { return {"exact", "summary", step}; }
+Heading heading(const BeamKept&) { return {By::exact, "beam", step}; }
+Heading heading(const PartitionFound&) { return {By::exact, "summary", step}; }
 
 // --- the published algorithms ----------------------------------------------------------------------------------------
 
-TraceHeading heading(const CoresSplit& split) {
+Heading heading(const CoresSplit& split) {
   switch (split.by) {
-    case SplitBy::published: return {"parallel", "section 5.4", accepted};
-    case SplitBy::schedule: return {"parallel", "schedule", accepted};
-    case SplitBy::search: return {"parallel", "search", accepted};
-    case SplitBy::alignment: return {"parallel", "dma-alignment", accepted};
+    case SplitBy::published: return {By::parallel, "section 5.4", accepted};
+    case SplitBy::schedule: return {By::parallel, "schedule", accepted};
+    case SplitBy::search: return {By::parallel, "search", accepted};
+    case SplitBy::alignment: return {By::parallel, "dma-alignment", accepted};
   }
   fail_check("unknown reason of a split");
 }
-TraceHeading heading(const SplitUnaligned&) { return {"parallel", "dma-alignment", refused}; }
-TraceHeading heading(const GivenToManagementCore& given) { return {"management core", given.rule, accepted}; }
-TraceHeading heading(const LibraryJudged& judged) {
-  return {"library", judged.rule, judged.computes ? accepted : refused};
+Heading heading(const SplitUnaligned&) { return {By::parallel, "dma-alignment", refused}; }
+Heading heading(const GivenToManagementCore& given) { return {By::management_core, given.rule, accepted}; }
+Heading heading(const LibraryJudged& judged) {
+  return {By::library, judged.rule, judged.computes ? accepted : refused};
 }
-TraceHeading heading(const BufferCorrelated&) { return {"alg4", "4:6-10", step}; }
+Heading heading(const BufferCorrelated&) { return {By::alg4, "4:6-10", step}; }
 
-TraceHeading heading(const IteratorsClassified& classified) {
+Heading heading(const IteratorsClassified& classified) {
   switch (classified.when) {
-    case IteratorsClassified::When::first: return {"alg1", "1:7-11", step};
-    case IteratorsClassified::When::after_start: return {"alg1", "1:29-33", step};
-    case IteratorsClassified::When::after_whole: return {"alg1", "1:41-47", step};
+    case IteratorsClassified::When::first: return {By::alg1, "1:7-11", step};
+    case IteratorsClassified::When::after_start: return {By::alg1, "1:29-33", step};
+    case IteratorsClassified::When::after_whole: return {By::alg1, "1:41-47", step};
   }
   fail_check("unknown time of a classification");
 }
-TraceHeading heading(const SizeTried& size) {
+Heading heading(const SizeTried& size) {
   switch (size.step) {
-    case SizeTried::Step::fixed: return {"alg1", "1", step};
-    case SizeTried::Step::whole: return {"alg1", "1", size.fits ? step : refused};
-    case SizeTried::Step::start: return {"alg1", "1:16-20", step};
-    case SizeTried::Step::exceeds: return {"alg1", "1:21", refused};
-    case SizeTried::Step::halved: return {"alg1", "1:24", step};
+    case SizeTried::Step::fixed: return {By::alg1, "1", step};
+    case SizeTried::Step::whole: return {By::alg1, "1", size.fits ? step : refused};
+    case SizeTried::Step::start: return {By::alg1, "1:16-20", step};
+    case SizeTried::Step::exceeds: return {By::alg1, "1:21", refused};
+    case SizeTried::Step::halved: return {By::alg1, "1:24", step};
     case SizeTried::Step::grown:
-      return size.fits ? TraceHeading{"alg1", "1:37", step} : TraceHeading{"alg1", "1:38-40", refused};
+      return size.fits ? Heading{By::alg1, "1:37", step} : Heading{By::alg1, "1:38-40", refused};
   }
   fail_check("unknown step of algorithm 1");
 }
-TraceHeading heading(const SizesChosen&) { return {"alg1", "1", step}; }
-TraceHeading heading(const LdmExceeded&) { return {"alg1", "ldm-capacity", refused}; }
+Heading heading(const SizesChosen&) { return {By::alg1, "1", step}; }
+Heading heading(const LdmExceeded&) { return {By::alg1, "ldm-capacity", refused}; }
 
-TraceHeading heading(const LoopTried&) { return {"alg2", "2:5-10", step}; }
-TraceHeading heading(const LoopBarred&) { return {"alg2", "constraint-2", refused}; }
-TraceHeading heading(const LoopPlaced&) { return {"alg2", "2:18-20", accepted}; }
-TraceHeading heading(const LoopsOrdered&) { return {"alg2", "2:23", accepted}; }
-TraceHeading heading(const TransferPlaced&) { return {"alg3", "3:8-11", accepted}; }
+Heading heading(const LoopTried&) { return {By::alg2, "2:5-10", step}; }
+Heading heading(const LoopBarred&) { return {By::alg2, "constraint-2", refused}; }
+Heading heading(const LoopPlaced&) { return {By::alg2, "2:18-20", accepted}; }
+Heading heading(const LoopsOrdered&) { return {By::alg2, "2:23", accepted}; }
+Heading heading(const TransferPlaced&) { return {By::alg3, "3:8-11", accepted}; }
 
 // --- the search ------------------------------------------------------------------------------------------------------
 
-TraceHeading heading(const SplitPlanned&) { return {"search", "split", step}; }
-TraceHeading heading(const MoreSplitsPlanned&) { return {"search", "split", step}; }
-TraceHeading heading(const SplitsLeftOut&) { return {"search", "split", step}; }
-TraceHeading heading(const SlotsTried&) { return {"search", "slots", step}; }
-TraceHeading heading(const LoadShared&) { return {"search", "sharing", step}; }
-TraceHeading heading(const AxesMerged&) { return {"search", "merged", step}; }
-TraceHeading heading(const LanesBlocked&) { return {"search", "lanes", step}; }
-TraceHeading heading(const InputCopied&) { return {"search", "copied", step}; }
-TraceHeading heading(const InputResident&) { return {"search", "resident", step}; }
-TraceHeading heading(const StagesFolded&) { return {"search", "folded", step}; }
-TraceHeading heading(const NeighboursPlanned&) { return {"search", "sizes", step}; }
-TraceHeading heading(const PlanImproved&) { return {"search", "sizes", step}; }
-TraceHeading heading(const PlanChosen&) { return {"search", "chosen", accepted}; }
-TraceHeading heading(const OptimumSearched& searched) {
-  return {"search", "optimum", searched.least_cycles >= searched.cycles ? accepted : step};
+Heading heading(const SplitPlanned&) { return {By::search, "split", step}; }
+Heading heading(const MoreSplitsPlanned&) { return {By::search, "split", step}; }
+Heading heading(const SplitsLeftOut&) { return {By::search, "split", step}; }
+Heading heading(const SlotsTried&) { return {By::search, "slots", step}; }
+Heading heading(const LoadShared&) { return {By::search, "sharing", step}; }
+Heading heading(const AxesMerged&) { return {By::search, "merged", step}; }
+Heading heading(const LanesBlocked&) { return {By::search, "lanes", step}; }
+Heading heading(const InputCopied&) { return {By::search, "copied", step}; }
+Heading heading(const InputResident&) { return {By::search, "resident", step}; }
+Heading heading(const StagesFolded&) { return {By::search, "folded", step}; }
+Heading heading(const NeighboursPlanned&) { return {By::search, "sizes", step}; }
+Heading heading(const PlanImproved&) { return {By::search, "sizes", step}; }
+Heading heading(const PlanChosen&) { return {By::search, "chosen", accepted}; }
+Heading heading(const OptimumSearched& searched) {
+  return {By::search, "optimum", searched.least_cycles >= searched.cycles ? accepted : step};
 }
-TraceHeading heading(const CheaperPlanRefused&) { return {"search", "chosen", refused}; }
+Heading heading(const CheaperPlanRefused&) { return {By::search, "chosen", refused}; }
 
 }  // namespace
 
+std::string_view name_of(TraceAlgorithm algorithm) {
+  switch (algorithm) {
+    case By::intrinsic: return "intrinsic";
+    case By::layout: return "layout";
+    case By::placement: return "placement";
+    case By::branches: return "branches";
+    case By::fusion: return "fusion";
+    case By::exact: return "exact";
+    case By::parallel: return "parallel";
+    case By::management_core: return "management core";
+    case By::library: return "library";
+    case By::alg1: return "alg1";
+    case By::alg2: return "alg2";
+    case By::alg3: return "alg3";
+    case By::alg4: return "alg4";
+    case By::alg5: return "alg5";
+    case By::search: return "search";
+    case By::unknown: return "";
+  }
+  fail_check("unknown algorithm of a record");
+}
+
+TraceAlgorithm algorithm_of(const TraceEvent& what) {
+  return std::visit([](const auto& event) { return heading(event).algorithm; }, what);
+}
+
 TraceHeading heading_of(const TraceEvent& what) {
-  return std::visit([](const auto& event) { return heading(event); }, what);
+  Heading of = std::visit([](const auto& event) { return heading(event); }, what);
+  const auto* text = std::get_if<TextRecord>(&what);
+  return {text != nullptr ? text->algorithm : std::string(name_of(of.algorithm)), std::move(of.rule), of.outcome};
 }
 
 const LdmState* ldm_state(const TraceEvent& what) {

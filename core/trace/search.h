@@ -28,7 +28,7 @@ struct SplitsLeftOut {
     unaligned,  ///< they make transfers that the DMA cannot carry out
     unplanned,  ///< they have no plan
     too_slow,   ///< their bound is no better than the best plan
-    work_again  ///< the first ones compute so much again that none can be worth fusing
+    work_again  ///< the first ones compute so much twice that none can be worth fusing
   } why = Why::given_up;
   std::int64_t count = 0;
   std::int64_t least_cycles = 0;  ///< that none of them can go below; of those given up and too slow
@@ -105,7 +105,7 @@ struct PlanChosen {
     std::int64_t cycles = 0;
     std::string cost;          ///< that tells most between the two; empty: none does
     bool falls = false;        ///< it takes less in the chosen plan, otherwise more
-    std::int64_t cost_by = 0;  ///< by so many cycles
+    std::int64_t cost_by = 0;  ///< difference of that cost, in cycles
   };
   std::optional<Published> published;  ///< if there is one and it is another
 };

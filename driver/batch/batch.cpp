@@ -28,10 +28,10 @@ class OwnProcess : public JobRunner {
 
   JobResult run(const Job& job, bool replace, const std::stop_token& stop) override {
     const NetworkStep network = [&](const Job& of, Diagnostics& diagnostics, const std::stop_token& token) {
-      NetworkFiles::Turn turn = networks_.turn(of);
-      if (!turn.existing()) return Result<std::string>(network_path(of, options_.folder).string());
-      auto path = write_job_network(of, options_.folder, *turn.existing(), diagnostics, token);
-      if (path) turn.written();
+      NetworkFiles::Claim claim = networks_.claim(of);
+      if (!claim.existing()) return Result<std::string>(network_path(of, options_.folder).string());
+      auto path = write_job_network(of, options_.folder, *claim.existing(), diagnostics, token);
+      if (path) claim.written();
       return path;
     };
     return run_job(job, options_, replace, network, stop);

@@ -290,8 +290,8 @@ class BatchReader {
 
   static void set_planner(CompileRequest& request) {
     const Backend& backend = backend_of(request);
-    if (request.planner.empty()) request.planner = backend.default_planner();
-    if (request.layout.empty()) request.layout = backend.default_layout(request.planner);
+    request.planner = planner_of(request, backend);
+    request.layout = layout_of(request, backend);
   }
 
   bool add(TomlTable& table, Job job) {

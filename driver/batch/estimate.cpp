@@ -9,6 +9,7 @@
 #include <map>
 #include <tuple>
 
+#include "core/operators.h"
 #include "driver/networks/networks.h"
 #include "lowering/program/planners.h"
 
@@ -30,7 +31,8 @@ NetworkSize size_of_model(const std::string& path) {
   size.parameter_bytes = static_cast<std::int64_t>(bytes);
   for (const CoverageRow& row : *rows) {
     const auto nodes = static_cast<std::int64_t>(row.nodes.size());
-    const bool is_convolution = row.operator_name == "Conv" || row.operator_name == "ConvTranspose";
+    const OperatorRow* const kind = find_operator_row(row.operator_name);
+    const bool is_convolution = kind != nullptr && kind->reduces_over == ReducesOver::convolution;
     size.operators += nodes;
     size.multiply_adds += nodes * (is_convolution ? usual_products : usual_other_products);
     // Networks repeat their layers.

@@ -102,7 +102,7 @@ JobResult JobProcess::run(const Job& job, bool replace, const std::stop_token& s
 
 JobResult JobProcess::run_once(const Job& job, bool replace, const std::stop_token& stop) {
   is_doubtful_ = false;
-  NetworkFiles::Turn network = networks_->turn(job);
+  NetworkFiles::Claim network = networks_->claim(job);
   Diagnostics diagnostics;
   if (stop.stop_requested()) return result_without_run(job, JobState::interrupted, {}, options_->folder);
   if (!start(stop)) {

@@ -40,7 +40,7 @@ class JournalEntries {
   std::deque<JournalEntry> entries_;  ///< as they came, with those that others replaced
   // Sorted when a job is asked for: most journals have a job's result behind its beginning.
   mutable std::vector<std::uint32_t> by_name_;
-  mutable std::size_t sorted_ = 0;  ///< so many of `entries_` have been looked at for it
+  mutable std::size_t sorted_ = 0;  ///< number of `entries_` that have been looked at for it
 };
 
 }  // namespace stowage

@@ -19,12 +19,12 @@ class NetworkFiles {
   NetworkFiles(std::filesystem::path folder, bool force, std::set<std::filesystem::path> own)
       : folder_(std::move(folder)), force_(force), own_(std::move(own)) {}
 
-  /// Of one job to write a network, which no other has as long as this lives.
-  class Turn {
+  /// A job's right to write its network: no other job has it while this lives.
+  class Claim {
    public:
     /// What is to become of a file at its place; nothing where the network need not be written.
     [[nodiscard]] std::optional<Existing> existing() const { return existing_; }
-    /// The network is there: others may have their turn.
+    /// The network is there: others may claim it.
     void written() {
       if (!lock_.owns_lock()) return;
       files_->written_.insert(path_);
@@ -39,18 +39,18 @@ class NetworkFiles {
     std::unique_lock<std::mutex> lock_;
   };
 
-  Turn turn(const Job& job) {
-    Turn turn;
-    if (job.keys->network.empty()) return turn;
-    turn.files_ = this;
-    turn.path_ = network_path(job, folder_);
-    turn.lock_ = std::unique_lock(mutex_);
-    if (written_.contains(turn.path_)) {
-      turn.lock_.unlock();
+  Claim claim(const Job& job) {
+    Claim claim;
+    if (job.keys->network.empty()) return claim;
+    claim.files_ = this;
+    claim.path_ = network_path(job, folder_);
+    claim.lock_ = std::unique_lock(mutex_);
+    if (written_.contains(claim.path_)) {
+      claim.lock_.unlock();
     } else {
-      turn.existing_ = force_ || own_.contains(turn.path_) ? Existing::replace : Existing::keep;
+      claim.existing_ = force_ || own_.contains(claim.path_) ? Existing::replace : Existing::keep;
     }
-    return turn;
+    return claim;
   }
 
  private:

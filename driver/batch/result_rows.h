@@ -32,8 +32,8 @@ struct ResultNumbers {
 /// What many rows have in common.
 struct ResultOrigin {
   std::string version;  ///< of the Stowage that wrote them; "" where they do not say
-  std::vector<std::pair<std::string, std::string>>
-      given;  ///< what was compiled: keys as in the file, with their values
+  /// What was compiled: keys as in the file, with their values.
+  std::vector<std::pair<std::string, std::string>> given;
   friend bool operator==(const ResultOrigin&, const ResultOrigin&) = default;
   friend bool operator<(const ResultOrigin& a, const ResultOrigin& b) {
     return std::tie(a.version, a.given) < std::tie(b.version, b.given);

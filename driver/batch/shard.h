@@ -28,8 +28,8 @@ inline constexpr int max_shards = 10'000;
 std::optional<Shard> parse_shard(std::string_view text, std::string& why_not);
 std::string text_of(const Shard& shard);  ///< "2/4"
 
-/// Places of a shard's jobs, ascending, if each job takes so much work. The longest job goes first, to the shard that
-/// has the least so far. Every job is in one shard; shards of which there are more than jobs have none.
+/// Places of a shard's jobs, ascending, where each job takes the work given here. The longest job goes first, to the
+/// shard that has the least so far. Every job is in one shard; if there are more shards than jobs, some stay empty.
 std::vector<std::size_t> places_in_shard(const std::vector<std::int64_t>& work, const Shard& shard);
 
 /// What shard.json says.

@@ -30,7 +30,7 @@ inline constexpr int usual_slurm_shards = 100;
 /// Reads the table over what is there; mistakes are placed, among them unknown keys (slurm-value, out-of-range, …).
 void read_slurm(TomlTable& table, SlurmSettings& settings);
 
-/// How many shards so many jobs are divided into.
+/// The number of shards into which that number of jobs is divided.
 int slurm_shards(const SlurmSettings& settings, std::size_t jobs);
 
 /// Why no line of a script can hold this text, which names a file or folder; empty where one can.

@@ -26,7 +26,7 @@ using JobPair = std::pair<std::size_t, std::size_t>;
 /// What the second one's plan does otherwise, in words (step_words).
 using KneeWords = std::map<JobPair, std::string>;
 
-/// Reads the plans of the jobs at the knees of all lines, so many side by side, where they are still those that the
+/// Reads the plans of the jobs at the knees of all lines, several side by side, where they are still those that the
 /// results are of. What cannot be read, or not before a stop, has no words.
 KneeWords knee_words(const std::vector<Job>& jobs, const std::vector<JobEnd>& results, const PlanFolder& plan_folder,
                      int threads, const Backends& backends, const std::stop_token& stop);

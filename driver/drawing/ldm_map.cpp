@@ -92,9 +92,10 @@ class LdmPicture {
 
   /// "get A", "wait A", "fill C", "compute".
   [[nodiscard]] std::string column_words(int statement) const {
-    std::string words = statement_words(nest_, *find_statement(nest_, statement));
-    constexpr std::string_view waits = "wait for ";
-    return words.starts_with(waits) ? "wait " + words.substr(waits.size()) : words;
+    const Stmt& found = *find_statement(nest_, statement);
+    const auto* const wait = std::get_if<Wait>(&found.node);
+    const auto buffer = wait != nullptr ? awaited_buffer(nest_, *wait) : std::nullopt;
+    return buffer ? "wait " + tensor_of_buffer(nest_, *buffer) : statement_words(nest_, found);
   }
 
   [[nodiscard]] std::vector<LegendEntry> legend() const {
@@ -161,11 +162,13 @@ class LdmPicture {
   /// A loop or condition in as many words as fit: "for ko < 16 of k", "for ko", "ko".
   [[nodiscard]] std::string bracket_text(int statement, double width) const {
     const std::string full = statement_line(text_, statement);
-    const std::string words = statement_words(nest_, *find_statement(nest_, statement));
+    const Stmt& found = *find_statement(nest_, statement);
+    const std::string words = statement_words(nest_, found);
     for (const std::string& text : {full, words.empty() ? full : words}) {
       if (sheet_.text_width(text) <= width) return text;
     }
-    return words.starts_with("for ") ? words.substr(4) : full;
+    const auto* const loop = std::get_if<Loop>(&found.node);
+    return loop != nullptr ? nest_.variables[loop->variable.index()].name : full;
   }
 
   void add_brackets(double y) {

@@ -13,10 +13,10 @@
 namespace stowage {
 
 struct Iterations {
-  std::vector<std::pair<std::string, std::int64_t>>
-      loops;                   ///< around it, outermost first, with their largest trip count
+  /// Around it, outermost first, with their largest trip count.
+  std::vector<std::pair<std::string, std::int64_t>> loops;
   std::int64_t on_a_core = 1;  ///< product of those trip counts
-  bool even = true;            ///< every core runs it so often
+  bool even = true;            ///< every core runs it that often
   int cores = 1;
   std::int64_t in_all = 0;  ///< of a transfer: counted over all cores
 };

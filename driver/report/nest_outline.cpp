@@ -41,6 +41,13 @@ std::string statement_line(const SpannedText& nest, int statement) {
   return {};
 }
 
+std::optional<BufferId> awaited_buffer(const LoopNest& nest, const Wait& wait) {
+  if (wait.slot) return wait.slot->buffer;
+  const Stmt* const awaited = find_statement(nest, wait.dma);
+  const auto* dma = awaited != nullptr ? std::get_if<Dma>(&awaited->node) : nullptr;
+  return dma != nullptr ? std::optional<BufferId>(dma->buffer) : std::nullopt;
+}
+
 std::string statement_words(const LoopNest& nest, const Stmt& statement) {
   if (const auto* dma = std::get_if<Dma>(&statement.node)) {
     return fmt::format("{} {}", dma->direction == DmaDirection::get ? "get" : "put",
@@ -50,10 +57,8 @@ std::string statement_words(const LoopNest& nest, const Stmt& statement) {
     return "broadcast " + tensor_of_buffer(nest, broadcast->buffer);
   }
   if (const auto* wait = std::get_if<Wait>(&statement.node)) {
-    if (wait->slot) return "wait for " + tensor_of_buffer(nest, wait->slot->buffer);
-    const Stmt* const awaited = find_statement(nest, wait->dma);
-    const auto* dma = awaited != nullptr ? std::get_if<Dma>(&awaited->node) : nullptr;
-    return dma != nullptr ? "wait for " + tensor_of_buffer(nest, dma->buffer) : "wait";
+    const auto buffer = awaited_buffer(nest, *wait);
+    return buffer ? "wait for " + tensor_of_buffer(nest, *buffer) : "wait";
   }
   if (const auto* loop = std::get_if<Loop>(&statement.node)) {
     return "for " + nest.variables[loop->variable.index()].name;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ std::vector<StatementPosition> nest_outline(const LoopNest& nest);
 std::string statement_line(const SpannedText& nest, int statement);
 /// "get A", "wait for A", "for ko", "compute conv", "fill C_ldm"; "" for the others.
 std::string statement_words(const LoopNest& nest, const Stmt& statement);
+/// The buffer that a wait is for, if it is for one.
+std::optional<BufferId> awaited_buffer(const LoopNest& nest, const Wait& wait);
 
 /// The LDM buffers that a statement touches; of a wait, those of the transfer that it waits for.
 std::vector<BufferId> buffers_of(const Stmt& statement, const LoopNest& nest);

@@ -33,11 +33,6 @@ Column hidden(Column column) {
   return column;
 }
 
-Column keyed(std::string key, Column column) {
-  column.key = std::move(key);
-  return column;
-}
-
 Column step_column() { return keyed("step", {"#", Kind::count, "place in the order of execution"}); }
 
 Column group_column() {

@@ -231,7 +231,7 @@ std::string summary_text(const Compilation& compilation) {
     }
     meanings +=
         "Physical limit: each fused operator's tensors moved once at the best bandwidth, or computed at the best "
-        "rate, whichever takes longer, and one launch. With what is lost that is the time.\n";
+        "rate, whichever takes longer, and one launch. The rows \"lost to\" add up to what the plan takes beyond it.\n";
   }
   for (const OtherPlan& other : compilation.others) {
     const OtherPlanText text = text_of(other, program.target, program.fusion, program.evaluated_by);
@@ -309,10 +309,9 @@ std::string views_text(const Compilation& compilation) {
   std::int64_t views = 0;
   std::int64_t all = 0;
   for (const TraceRecord& record : compilation.trace.records) {
-    const TraceHeading heading = heading_of(record);
-    if (heading.algorithm != "placement") continue;
+    if (algorithm_of(record) != TraceAlgorithm::placement) continue;
     const auto op = graph.find_operator(record.subject);
-    const bool is_view = heading.outcome == TraceOutcome::accepted;
+    const bool is_view = heading_of(record).outcome == TraceOutcome::accepted;
     ++all;
     if (is_view) ++views;
     table.add({markdown_text(record.subject), op ? graph.op(*op).kind : "", is_view ? "view" : "copy",
@@ -327,11 +326,10 @@ std::string branches_text(const Trace& trace) {
   TextTable table({"first of them", "", "where"});
   bool any = false;
   for (const TraceRecord& record : trace.records) {
-    const TraceHeading heading = heading_of(record);
-    if (heading.algorithm != "branches") continue;
+    if (algorithm_of(record) != TraceAlgorithm::branches) continue;
     any = true;
-    table.add({markdown_text(record.subject), heading.outcome == TraceOutcome::accepted ? "placed" : "apart",
-               markdown_text(sentence(record))});
+    const bool is_placed = heading_of(record).outcome == TraceOutcome::accepted;
+    table.add({markdown_text(record.subject), is_placed ? "placed" : "apart", markdown_text(sentence(record))});
   }
   if (!any) return "";
   return "Alike operators that read one tensor. Where their results lie side by side, they may be one operator.\n\n" +

@@ -2,6 +2,7 @@
 #include "driver/report/table.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,13 +22,24 @@ ColumnKind change_kind(ColumnKind kind) {
   }
 }
 
-Column keyed(std::string key, std::string title, ColumnKind kind, std::string tip) {
-  Column column{std::move(title), kind, std::move(tip)};
+Column keyed(std::string key, Column column) {
   column.key = std::move(key);
   return column;
 }
 
+Column keyed(std::string key, std::string title, ColumnKind kind, std::string tip) {
+  return keyed(std::move(key), Column{std::move(title), kind, std::move(tip)});
+}
+
 bool is_text(ColumnKind kind) { return kind == ColumnKind::text || kind == ColumnKind::extents; }
+
+void check_keys(const std::vector<Column>& columns) {
+  std::set<std::string_view> keys;
+  for (const Column& column : columns) {
+    check(!column.key.empty(), fmt::format("the column {} has no key", column.title));
+    check(keys.insert(column.key).second, fmt::format("two columns are called {}", column.key));
+  }
+}
 
 std::vector<std::size_t> columns_by_key(const std::vector<Column>& columns, const std::vector<std::string_view>& keys) {
   std::vector<std::size_t> places;

@@ -43,12 +43,12 @@ struct Column {
   bool summed = false;      ///< the totals row shows its sum
   bool shown = true;        ///< in the window, at first; the column chooser changes it
   bool compared = false;    ///< with a baseline's, where there is one
-  std::string of = {};      ///< of a column of changes: title of the column whose changes they are
-  std::string key = {};     ///< heading in files for machines, the same in every version
+  std::string of = {};      ///< of a column of changes: key of the column whose changes they are
+  std::string key = {};     ///< what it is among those of its table, whatever its title; heading in files for machines
   std::string absent = {};  ///< what a person reads for an empty text
 };
 
-/// A column of a file for machines.
+Column keyed(std::string key, Column column);
 Column keyed(std::string key, std::string title, ColumnKind kind, std::string tip);
 
 /// Nothing, text, a whole number (counts, bytes, cycles) or a fraction (shares from 0 to 1, rates in bytes per second).
@@ -70,6 +70,8 @@ struct PlanTable {
   std::vector<PlanRow> rows;
 };
 
+/// That every column has a key, and each another one. Without it is a mistake of ours.
+void check_keys(const std::vector<Column>& columns);
 /// Places of columns by their keys, in that order. A key that no column has is a mistake of ours.
 std::vector<std::size_t> columns_by_key(const std::vector<Column>& columns, const std::vector<std::string_view>& keys);
 

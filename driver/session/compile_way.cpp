@@ -35,9 +35,9 @@ Result<CompileWay> compile_way(const CompileRequest& request, Diagnostics& diagn
   const Strategy* strategy = find_strategy(request.fusion);
   if (strategy == nullptr) report_unknown("fusion", request.fusion, strategy_names(), own);
   const Backend& family = backend != nullptr ? *backend : *request.backends.front();
-  const std::string planner = request.planner.empty() ? family.default_planner() : request.planner;
+  const std::string planner = planner_of(request, family);
   if (!is_one_of(planner, family.planner_names())) report_unknown("planner", planner, family.planner_names(), own);
-  const std::string layout = request.layout.empty() ? family.default_layout(planner) : request.layout;
+  const std::string layout = layout_of(request, family);
   if (!is_one_of(layout, layout_names())) report_unknown("layout", layout, layout_names(), own);
   const bool has_evaluator = is_one_of(request.cost, family.evaluator_names());
   if (!has_evaluator) report_unknown("cost", request.cost, family.evaluator_names(), own);

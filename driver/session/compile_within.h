@@ -10,7 +10,7 @@
 namespace stowage {
 
 struct SearchTime {
-  double seconds = 0;        ///< after so many no further group is planned; the strategy chooses among those that were
+  double seconds = 0;        ///< after these no further group is planned; the strategy chooses among those that were
   std::string command_line;  ///< of the request, where the limit decides what is found
 };
 

@@ -15,8 +15,8 @@
 
 namespace stowage {
 
-/// A planner on so many cores of the target, with the groups that the same strategy chooses for it: what `compile`
-/// with that planner and `--set target.cores.count` comes to.
+/// What another planner makes of the network on some of the target's cores, with the groups that the same strategy
+/// chooses for it: the result of `compile` with that planner and `--set target.cores.count`.
 struct OtherPlan {
   std::string planner;
   int cores = 0;

@@ -14,7 +14,7 @@ Graph prepared_graph(const Graph& imported, std::string_view layout, const Targe
   return place_tensors(graph, trace, target.dma.alignment);
 }
 
-std::string_view layout_of(const Graph& prepared) {
+std::string_view layout_found_in(const Graph& prepared) {
   return has_channel_blocks(prepared) ? blocked_layout : given_layout;
 }
 

@@ -13,6 +13,6 @@ namespace stowage {
 /// Parameters folded, pictures laid out by one of layout_names() (fusion/fold/channel_blocks.h), views placed.
 Graph prepared_graph(const Graph& imported, std::string_view layout, const Target& target, TraceSink trace);
 /// The layout of a prepared graph of which nobody says it: "given" too where nothing could be blocked.
-std::string_view layout_of(const Graph& prepared);
+std::string_view layout_found_in(const Graph& prepared);
 
 }  // namespace stowage

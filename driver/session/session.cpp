@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/decision_rules.h"
 #include "core/npy.h"
 #include "core/operators.h"
 #include "core/time_limit.h"
@@ -26,6 +27,7 @@
 #include "lowering/model/planner.h"
 #include "lowering/program/launches.h"
 #include "lowering/program/plan_choices.h"
+#include "lowering/program/planners.h"
 #include "lowering/program/program.h"
 
 namespace stowage {
@@ -72,6 +74,14 @@ const Backend& backend_of(const CompileRequest& request) {
   const auto target = target_of(request, ignored);
   const Backend* const found = target ? find_backend(request.backends, target->family) : nullptr;
   return found != nullptr ? *found : *request.backends.front();
+}
+
+std::string planner_of(const CompileRequest& request, const Backend& backend) {
+  return request.planner.empty() ? backend.default_planner() : request.planner;
+}
+
+std::string layout_of(const CompileRequest& request, const Backend& backend) {
+  return request.layout.empty() ? backend.default_layout(planner_of(request, backend)) : request.layout;
 }
 
 const Backend& backend_of(const Compilation& compilation) {
@@ -164,7 +174,7 @@ Result<FusedGraph> fuse(Compilation& compilation, const Graph& graph, const Comp
       diagnostic.message = fmt::format("{} cannot be one group: {} ({})", fmt::join(group.operators, " + "),
                                        decision.reason, decision.rule);
       diagnostic.remedy = decision.flip.empty() ? "" : "it would take " + decision.flip;
-      if (decision.rule == out_of_time || (is_over && decision.rule == "fixed")) {
+      if (decision.rule == out_of_time || (is_over && decision.rule == fixed_rule)) {
         diagnostic.code = out_of_time;
         diagnostic.message =
             fmt::format("{} were not planned as one group within the time limit", fmt::join(group.operators, " + "));
@@ -323,8 +333,8 @@ Result<Compilation> plan_again(const Compilation& before, const Target& target, 
                          stop, progress);
   }
   std::erase_if(again.trace.records, [&](const TraceRecord& record) {
-    const std::string algorithm = heading_of(record).algorithm;
-    return algorithm == "fusion" || algorithm == way.strategy->name();
+    const TraceAlgorithm algorithm = algorithm_of(record);
+    return algorithm == TraceAlgorithm::fusion || algorithm == TraceAlgorithm::exact;
   });
   auto templates = fusion_templates(before.templates, diagnostics);
   if (!templates) return Failed{};

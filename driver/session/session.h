@@ -77,6 +77,9 @@ struct Compilation {
 Result<Target> target_of(const CompileRequest& request, Diagnostics& diagnostics);
 /// The family of a request's target; the first that there is where it cannot be said, of which compile() says why.
 const Backend& backend_of(const CompileRequest& request);
+/// The planner that a request names, or the family's default one; and the layout, or that planner's default one.
+std::string planner_of(const CompileRequest& request, const Backend& backend);
+std::string layout_of(const CompileRequest& request, const Backend& backend);
 const Backend& backend_of(const Compilation& compilation);
 
 /// The first step of compile(): reads the request's model with its bindings. What they are by contents goes into
@@ -107,8 +110,7 @@ Result<Compilation> plan_again(const Compilation& before, const Target& target, 
                                const CostOptions& costs = {});
 
 /// Where costs are kept between compilations: STOWAGE_CACHE_DIR (empty: nowhere), else "stowage" in XDG_CACHE_HOME or
-/// in
-/// ~/.cache. Empty: nowhere. The tool and the inspector use it; a CompileRequest by itself keeps nothing.
+/// in ~/.cache. Empty: nowhere. The tool and the inspector use it; a CompileRequest by itself keeps nothing.
 std::string default_cost_cache();
 
 /// "xxh64:…" of bytes.

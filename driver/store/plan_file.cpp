@@ -152,7 +152,7 @@ Compilation begin_compilation(const StoredPlan& stored, const OpenFile& paramete
   }
   program.fused.graph = read_graph(plan, stored.steps, parameters, parameters_file, diagnostics);
   program.layout = plan.contains("layout") ? plan.at("layout").get<std::string>()
-                                           : std::string(layout_of(program.fused.graph));  // of an older version
+                                           : std::string(layout_found_in(program.fused.graph));  // of an older version
   const std::vector<std::string> layouts = layout_names();
   if (std::find(layouts.begin(), layouts.end(), program.layout) == layouts.end()) {
     throw Damage(fmt::format("its layout is '{}', which this tool has not", program.layout));

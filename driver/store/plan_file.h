@@ -23,8 +23,7 @@ bool write_compilation(const Compilation& compilation, const std::filesystem::pa
 void read_model_again(Compilation& compilation, const std::filesystem::path& folder);
 
 /// Reads a folder back. Sources that were changed by hand since are taken as they are, with a warning
-/// (Compilation::changed_sources). Fails without a
-/// diagnostic when stopped.
+/// (Compilation::changed_sources). Fails without a diagnostic when stopped.
 Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagnostics& diagnostics,
                                      const std::stop_token& stop = {}, const Backends& backends = built_in_backends());
 

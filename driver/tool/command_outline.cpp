@@ -63,7 +63,7 @@ ProgramOutline outline_of_tool() {
       "  stowage network lenet -o lenet.onnx\n"
       "  stowage compile lenet.onnx -o lenet\n"
       "  stowage run lenet --check\n"
-      "  stowage explain lenet --op conv1 --steps";
+      "  stowage explain lenet --op conv2 --steps";
   program.exit_codes = {{exit_done, "done"},
                         {exit_failed, "failed with diagnostics"},
                         {exit_usage, "usage"},
@@ -72,7 +72,7 @@ ProgramOutline outline_of_tool() {
                         {exit_interrupted, "interrupted"}};
   program.options = {{.names = {"-h", "--help"}, .summary = "print the commands"},
                      {.names = {"--version"}, .summary = "print the version"},
-                     {.names = {"--json"}, .summary = "of --version, and of every command: print one JSON object"}};
+                     {.names = {"--json"}, .summary = "with --version or any command: print one JSON object"}};
   for (const CommandRow& row : command_table()) {
     Options options;
     const auto app = declared(row, options);

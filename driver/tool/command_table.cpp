@@ -46,13 +46,13 @@ void declare_compile(CLI::App& app, Options& all) {
       ->check(known(layout_names()))
       ->type_name("L");
   app.add_option("--cost", options.cost,
-                 fmt::format("what says the cycles of groups that the strategy compares: {} ({})",
+                 fmt::format("what predicts the cycles of groups that the strategy compares: {} ({})",
                              fmt::join(evaluator_names(), ", "), options.cost))
       ->check(known(evaluator_names()))
       ->type_name("C");
-  app.add_option("--cost-model", options.cost_model, "what train-cost wrote, of --cost learned")
+  app.add_option("--cost-model", options.cost_model, "what train-cost wrote, for --cost learned")
       ->type_name("FILE.json");
-  app.add_option("--templates", options.templates, "fusion templates of yours, tried before the built-in ones")
+  app.add_option("--templates", options.templates, "your fusion templates, tried before the built-in ones")
       ->type_name("FILE.toml");
   CLI::Option* output =
       app.add_option("-o", options.output, "folder for plan, trace, report and sources; without it nothing is written")
@@ -79,7 +79,7 @@ void declare_run(CLI::App& app, Options& all) {
   RunOptions& options = all.run;
   app.add_option("DIR", options.folder, "what compile -o wrote")->required()->type_name("");
   add_list(app, "--input", options.inputs, "NAME=FILE.npy", "value of an input; others are random");
-  app.add_option("--seed", options.seed, "of random inputs and of the order of cores in strict (0)")
+  app.add_option("--seed", options.seed, "seed of random inputs, and of the order of cores at level strict (0)")
       ->check(seed_number())
       ->type_name("N");
   CLI::Option* outputs =
@@ -87,7 +87,7 @@ void declare_run(CLI::App& app, Options& all) {
   app.add_flag("--force", options.force, "replace that folder if it exists")->needs(outputs);
   CLI::Option* op =
       app.add_option("--op", options.op, "run one fused operator alone, on the reference's values")->type_name("NAME");
-  app.add_flag("--changed-sources", options.changed_sources, "run sources that are not those that the plan emits")
+  app.add_flag("--changed-sources", options.changed_sources, "run sources that differ from those that the plan emits")
       ->excludes(op);
   app.add_option("--time-limit", options.seconds,
                  fmt::format("how long the emulated program may run ({:g})", usual_emulation_seconds))
@@ -133,18 +133,18 @@ void declare_check(CLI::App& app, Options& all) {
   CheckOptions& options = all.check;
   app.add_option("PATH", options.path, "what compile -o wrote, or the text of a nest")->required()->type_name("");
   CLI::Option* op = app.add_option("--op", options.op, "one fused operator of a folder")->type_name("NAME");
-  app.add_option("--target", options.target, "of a text: built-in name or TOML file (sw26010)")
+  app.add_option("--target", options.target, "target of a nest's text: built-in name or TOML file (sw26010)")
       ->check(known_targets())
       ->excludes(op)
       ->type_name("T");
   add_list(app, "--set", options.settings, "TABLE.KEY=VALUE",
-           "of a text: change one value of the target, in TOML syntax");
+           "for a nest's text: change one value of the target, in TOML syntax");
 }
 
 void declare_exercise(CLI::App& app, Options& all) {
   ExerciseOptions& options = all.exercise;
   const auto kinds = static_cast<std::int64_t>(exercise_kinds().size());
-  CLI::Option* number = app.add_option("N", options.number, "its number; none: all as a list")
+  CLI::Option* number = app.add_option("N", options.number, "number of the exercise; without it all are listed")
                             ->check(whole_number(1, kinds))
                             ->type_name("");
   CLI::Option* solve = app.add_option("--solve", options.solve, "an answer, to be compared with the checker's")
@@ -153,7 +153,7 @@ void declare_exercise(CLI::App& app, Options& all) {
   app.add_option("-o", options.output, "folder for the nest and its sheet (the current one)")
       ->excludes(solve)
       ->type_name("DIR");
-  app.add_option("--seed", options.seed, "for other sizes (1)")->check(seed_number())->type_name("INT");
+  app.add_option("--seed", options.seed, "seed, for other sizes (1)")->check(seed_number())->type_name("INT");
   app.add_flag("--force", options.force, "replace files that exist")->excludes(solve);
 }
 
@@ -192,9 +192,9 @@ void declare_report(CLI::App& app, Options& all) {
                  fmt::format("of a FILE.csv: {} (groups)", fmt::join(plan_table_names(), ", ")))
       ->check(one_of(plan_table_names()))
       ->type_name("T");
-  app.add_option(
-         "--details", options.details,
-         fmt::format("fused operators that the page tells in full, those that take the most time ({})", usual_details))
+  app.add_option("--details", options.details,
+                 fmt::format("how many fused operators the page has in full, those that take the most time ({})",
+                             usual_details))
       ->check([](const std::string& text) {
         return parse_details(text) ? "" : fmt::format("'{}' is neither a number of at least 1 nor 'all'", text);
       })
@@ -218,11 +218,11 @@ void declare_batch(CLI::App& app, Options& all) {
       ->type_name("SECONDS");
   CLI::Option* only = app.add_option("--only", options.only, "run one job")->type_name("NAME");
   CLI::Option* retry =
-      app.add_flag("--retry-failed", options.retry_failed, "run jobs once more that failed in an earlier run");
-  CLI::Option* dry = app.add_flag("--dry-run", options.dry_run, "list the jobs with what they are given, and stop");
+      app.add_flag("--retry-failed", options.retry_failed, "run the jobs again that failed in an earlier run");
+  CLI::Option* dry = app.add_flag("--dry-run", options.dry_run, "list the jobs with their settings, and stop");
   CLI::Option* baseline =
       app.add_option("--baseline", options.baseline,
-                     "results.jsonl of an earlier run: tell what got slower, larger, fails or works")
+                     "results.jsonl of an earlier run: report what got slower or larger, and what fails or works since")
           ->excludes(dry)
           ->type_name("FILE");
   app.add_option("--tolerance", options.tolerance,
@@ -234,7 +234,7 @@ void declare_batch(CLI::App& app, Options& all) {
       ->excludes(dry)
       ->type_name("FILE.xml");
   add_cost_cache(app, options.cost_cache);
-  app.add_option("--shard", options.shard, "run part I of N of the jobs; the N parts take about as long")
+  app.add_option("--shard", options.shard, "run part I of N of the jobs; all parts take about the same time")
       ->check(a_shard())
       ->excludes(only)
       ->type_name("I/N");
@@ -256,7 +256,7 @@ void declare_batch(CLI::App& app, Options& all) {
     if (file->count() + merge->count() == 0) throw CLI::RequiredError("JOBS.toml");
   });
   app.add_option("-o", options.output, "folder for results (JOBS-out)")->type_name("DIR");
-  CLI::Option* force = app.add_flag("--force", options.force, "do everything anew, and replace results that exist");
+  CLI::Option* force = app.add_flag("--force", options.force, "run everything again, and replace results that exist");
   retry->excludes(force);
 }
 
@@ -264,11 +264,11 @@ void declare_network(CLI::App& app, Options& all) {
   NetworkCommandOptions& options = all.network;
   std::vector<std::string> names;
   for (const NetworkRow& row : network_table()) names.emplace_back(row.name);
-  CLI::Option* name = app.add_option("NAME", options.name, "which; without it the networks are listed")
+  CLI::Option* name = app.add_option("NAME", options.name, "which network; without it all are listed")
                           ->check(one_of(names))
                           ->type_name("");
   app.add_option("-o", options.output, "the file to write")->needs(name)->type_name("MODEL.onnx");
-  app.add_option("--seed", options.seed, "of the weights (1)")->check(seed_number())->needs(name)->type_name("N");
+  app.add_option("--seed", options.seed, "seed of the weights (1)")->check(seed_number())->needs(name)->type_name("N");
   app.add_option("--batch", options.batch, "images or sequences at once (1)")
       ->check(whole_number(1, largest_network_batch))
       ->needs(name)
@@ -307,7 +307,7 @@ void declare_targets(CLI::App& app, Options& all) {
   app.add_option("NAME", options.name, "one target key by key, built in or a TOML file; without it all are listed")
       ->check(known_targets())
       ->type_name("");
-  app.add_flag("--check", options.check, "tell of values that contradict each other");
+  app.add_flag("--check", options.check, "report values that contradict each other");
 }
 
 void declare_templates(CLI::App& app, Options& all) {
@@ -318,9 +318,9 @@ void declare_templates(CLI::App& app, Options& all) {
                           ->check(known(names))
                           ->type_name("");
   CLI::Option* file =
-      app.add_option("--templates", options.file, "list those of a file of yours too, which shows its mistakes")
+      app.add_option("--templates", options.file, "list the templates of this file too, and report its mistakes")
           ->type_name("FILE.toml");
-  app.add_flag("--rules", options.rules, "the rules that every group keeps, instead")->excludes(name)->excludes(file);
+  app.add_flag("--rules", options.rules, "list the rules of legality instead")->excludes(name)->excludes(file);
 }
 
 void declare_completions(CLI::App& app, Options& all) {
@@ -335,7 +335,7 @@ void declare_completions(CLI::App& app, Options& all) {
 void declare_man(CLI::App& app, Options& all) {
   std::vector<std::string> names;
   for (const CommandRow& row : command_table()) names.emplace_back(row.name);
-  app.add_option("COMMAND", all.man.command, "of which; without it the page of stowage")
+  app.add_option("COMMAND", all.man.command, "whose page; without it that of stowage")
       ->check(one_of(names))
       ->type_name("");
 }
@@ -359,16 +359,16 @@ constexpr CommandRow commands[] = {
     {"run", "run what was compiled, in emulation on this machine",
      "  stowage run lenet --check\n"
      "  stowage run lenet --input data=digit.npy --save-outputs out\n"
-     "  stowage run lenet --op conv1 --check --sanitize",
+     "  stowage run lenet --op conv2 --check --sanitize",
      declare_run, [](const Options& o, ToolContext& c) { return run_command(o.run, c); }},
-    {"explain", "the plan, and how it came about, as text",
+    {"explain", "print the plan and how it came about",
      "  stowage explain lenet\n"
-     "  stowage explain lenet --op conv1 --steps\n"
-     "  stowage explain lenet --why-not conv1,pool1",
+     "  stowage explain lenet --op conv2 --steps\n"
+     "  stowage explain lenet --why-not pool1,conv2",
      declare_explain, [](const Options& o, ToolContext& c) { return explain_command(o.explain, c); }},
-    {"simulate", "the plan in time, event by event: who waits for what, and how busy the engines are",
+    {"simulate", "simulate the plan event by event: who waits for what, and how busy the engines are",
      "  stowage simulate lenet\n"
-     "  stowage simulate lenet --op conv1\n"
+     "  stowage simulate lenet --op conv2\n"
      "  stowage simulate lenet --trace lenet.json.gz",
      declare_simulate, [](const Options& o, ToolContext& c) { return simulate_command(o.simulate, c); }},
     {"train-cost", "train a learned evaluator for a target, on plans that are simulated",
@@ -377,21 +377,22 @@ constexpr CommandRow commands[] = {
      "  stowage train-cost --target mine.toml --network resnet18 --network lenet --samples 500 -o mine.json",
      [](CLI::App& app, Options& all) { declare_train_cost(app, all.train_cost); },
      [](const Options& o, ToolContext& c) { return train_cost_command(o.train_cost, c); }},
-    {"check", "play the loop nests through, core by core, and tell every access that goes wrong",
+    {"check", "play the loop nests through, core by core, and report every access that goes wrong",
      "  stowage check lenet\n"
      "  stowage check lenet --op conv2 --json\n"
      "  stowage check edited.nest --target sw26010 --set target.cores.count=4",
      declare_check, [](const Options& o, ToolContext& c) { return check_command(o.check, c); }},
-    {"exercise", "a nest with one fault to be found, and its sheet",
+    {"exercise", "write a nest with one fault to be found, and its sheet",
      "  stowage exercise\n"
      "  stowage exercise 3 -o lesson\n"
      "  stowage exercise 3 --solve race:10",
      declare_exercise, [](const Options& o, ToolContext& c) { return exercise_command(o.exercise, c); }},
-    {"diff", "what two compilations do otherwise, and what that costs",
+    {"diff", "say what two compilations do differently, and what that costs",
      "  stowage diff unfused lenet\n"
      "  stowage diff unfused lenet --json",
      declare_diff, [](const Options& o, ToolContext& c) { return diff_command(o.diff, c); }},
-    {"sensitivity", "what the network takes as one value of the target changes, and what changes at its knees",
+    {"sensitivity",
+     "compile the network for a range of values of one key of the target, and say what changes at the knees",
      sensitivity_examples, declare_sensitivity,
      [](const Options& o, ToolContext& c) { return sensitivity_command(o.sensitivity, c); }},
     {"graph", "draw the network, its fused operators, or the search for them",
@@ -406,35 +407,35 @@ constexpr CommandRow commands[] = {
      "  stowage network\n"
      "  stowage network resnet18 --batch 4 -o resnet18.onnx",
      declare_network, [](const Options& o, ToolContext& c) { return network_command(o.network, c); }},
-    {"coverage", "which operators a network has, and all that keeps it from being compiled",
-     "  stowage coverage model.onnx\n"
+    {"coverage", "list the operators of a network, and all that keeps it from being compiled",
+     "  stowage coverage lenet.onnx\n"
      "  stowage coverage model.onnx --dim batch=1",
      declare_coverage, [](const Options& o, ToolContext& c) { return coverage_command(o.coverage, c); }},
-    {"targets", "machines that are built in, and what a target says",
+    {"targets", "list the built-in machines, or show what a target says",
      "  stowage targets\n"
      "  stowage targets sw26010\n"
      "  stowage targets mine.toml --check",
      declare_targets, [](const Options& o, ToolContext& c) { return targets_command(o.targets, c); }},
-    {"templates", "fusion templates, and the rules of legality",
+    {"templates", "list the fusion templates, or the rules of legality",
      "  stowage templates\n"
      "  stowage templates convolution\n"
      "  stowage templates --templates mine.toml\n"
      "  stowage templates --rules",
      declare_templates, [](const Options& o, ToolContext& c) { return templates_command(o.templates, c); }},
-    {"ops", "operators that are supported", "  stowage ops --json", declare_nothing,
+    {"ops", "list the supported operators", "  stowage ops --json", declare_nothing,
      [](const Options&, ToolContext& c) { return ops_command(c); }},
-    {"passes", "what happens to a network, in order", "  stowage passes", declare_nothing,
+    {"passes", "list what is done with a network, in order", "  stowage passes", declare_nothing,
      [](const Options&, ToolContext& c) { return passes_command(c); }},
     {"pass", "run one pass of lowering on the text of a nest",
-     "  stowage pass clip-and-pad nests/00_pool1/1_build.nest\n"
+     "  stowage pass clip-and-pad nests/00_pool1/2_place-transfers.nest\n"
      "  stowage pass dma-units half.nest --set target.dma.alignment=8 -o aligned.nest",
      declare_pass, [](const Options& o, ToolContext& c) { return pass_command(o.pass, c); }},
-    {"completions", "what lets a shell complete commands, options and values",
+    {"completions", "print a shell's completions of commands, options and values",
      "  stowage completions fish > ~/.config/fish/completions/stowage.fish\n"
      "  stowage completions zsh > ~/.zfunc/_stowage\n"
      "  source <(stowage completions bash)",
      declare_completions, [](const Options& o, ToolContext& c) { return completions_command(o.completions, c); }},
-    {"man", "a manual page, as man reads it",
+    {"man", "print a manual page in the format of man",
      "  stowage man | man -l -\n"
      "  stowage man compile > stowage-compile.1",
      declare_man, [](const Options& o, ToolContext& c) { return man_command(o.man, c); }},

@@ -60,7 +60,8 @@ Result<CompileRequest> request_of(const CompileOptions& options, const Backends&
   request.settings = options.settings;
   request.backends = backends;
   const Backend& backend = backend_of(request);
-  request.planner = options.planner.empty() ? backend.default_planner() : options.planner;
+  request.planner = options.planner;
+  request.planner = planner_of(request, backend);
   request.costs = {options.threads, cost_cache_of(options.cost_cache, own)};
   request.command_line = reproducing_command(options, request.planner);
   request.import.dimensions = sizes_of(options.dimensions, own);
@@ -73,10 +74,6 @@ Result<CompileRequest> request_of(const CompileOptions& options, const Backends&
   return request;
 }
 
-std::string layout_of(const CompileRequest& request) {
-  return request.layout.empty() ? backend_of(request).default_layout(request.planner) : request.layout;
-}
-
 int print_config(const CompileRequest& request, ToolContext& context) {
   Diagnostics diagnostics;
   const auto target = target_of(request, diagnostics);
@@ -86,7 +83,7 @@ int print_config(const CompileRequest& request, ToolContext& context) {
                                {"stowage", stowage_version()},
                                {"fusion", request.fusion},
                                {"planner", request.planner},
-                               {"layout", layout_of(request)},
+                               {"layout", layout_of(request, backend_of(request))},
                                {"cost", request.cost},
                                {"target", to_toml(*target)}},
                           1);
@@ -94,7 +91,7 @@ int print_config(const CompileRequest& request, ToolContext& context) {
   }
   context.out << fmt::format("# stowage {}: {}\n# fusion = {}, planner = {}, layout = {}, cost = {}\n{}",
                              stowage_version(), request.command_line, request.fusion, request.planner,
-                             layout_of(request), request.cost, to_toml(*target));
+                             layout_of(request, backend_of(request)), request.cost, to_toml(*target));
   return exit_done;
 }
 

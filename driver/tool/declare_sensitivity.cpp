@@ -33,10 +33,10 @@ void declare_sensitivity(CLI::App& app, Options& all) {
       ->check(known(usual_keys()))
       ->type_name("KEY");
   app.add_option("--from", options.range.from, "the first value")->required()->type_name("A");
-  app.add_option("--to", options.range.to, "no value is larger than that")->required()->type_name("B");
+  app.add_option("--to", options.range.to, "no value is larger than this")->required()->type_name("B");
   CLI::Option* step =
-      app.add_option("--step", options.range.step, "each value is so much more than the one before")->type_name("S");
-  app.add_option("--factor", options.range.factor, "each value is so many times the one before (2, without --step)")
+      app.add_option("--step", options.range.step, "difference between each value and the one before")->type_name("S");
+  app.add_option("--factor", options.range.factor, "ratio of each value to the one before (2, without --step)")
       ->excludes(step)
       ->type_name("F");
   app.add_option("--schedule", options.schedule, "schedules with which DIR was compiled")->type_name("FILE.toml");

@@ -12,10 +12,12 @@
 #include <fmt/ranges.h>
 
 #include "core/check.h"
+#include "core/decision_rules.h"
 #include "driver/files/files.h"
 #include "driver/json/json.h"
 #include "driver/session/session.h"
 #include "driver/text/text_table.h"
+#include "fusion/fold/channel_blocks.h"
 #include "fusion/strategies/strategy.h"
 #include "lowering/ir/loop_nest_parser.h"
 #include "lowering/nest/passes.h"
@@ -34,17 +36,23 @@ struct StepRow {
 };
 constexpr StepRow way_through[] = {
     {"import", "read and check the ONNX model, fix dynamic dimensions, inference form, fold constants"},
-    {"fuse", "fold parameters, match templates and choose groups (--fusion)"},
+    {"fold", "fold batch normalisations and the like into parameters"},
+    {"layout", "choose the pictures that lie with their channels in blocks (--layout)"},
+    {"views", "place the tensors of slices, concatenations and reshapes inside of each other"},
+    {"fuse", "match templates and choose groups (--fusion)"},
     {"plan", "split over the cores, size buffers, order loops, place DMA (--planner)"},
     {"lower", "loop nests with LDM buffers and DMA from schedules, by the passes below"},
     {"count", "predict transfers, operations, bytes and points in closed form"},
     {"time", "cycles from counts and the target's table"},
+    {"library", "call a library of the target where that is faster (--library)"},
+    {"management", "leave to the management core what has no plan in the LDM"},
     {"memory", "places of tensors in main memory, shared where lifetimes allow"},
     {"emit", "Athread C, parameters and Makefile"},
 };
 
 std::string choices_of(std::string_view step) {
   if (step == "fuse") return fmt::format("{}", fmt::join(strategy_names(), ", "));
+  if (step == "layout") return fmt::format("{}", fmt::join(layout_names(), ", "));
   if (step == "plan") return fmt::format("{}", fmt::join(planner_names(), ", "));
   return {};
 }
@@ -58,15 +66,15 @@ bool moves_data(const LoopNest& nest) {
 }
 
 /// For a nest that breaks a rule. Where it goes in, the passes that take nests as they are built may mend it.
-std::string remedy_for(std::string_view broken, const LoopNest& nest, bool goes_in) {
+std::string remedy_for(const BrokenPromise& broken, const LoopNest& nest, bool goes_in) {
   const auto is_one_of = [&](std::initializer_list<std::string_view> rules) {
-    return std::find(rules.begin(), rules.end(), broken.substr(0, broken.find(':'))) != rules.end();
+    return std::find(rules.begin(), rules.end(), broken.rule) != rules.end();
   };
-  if (is_one_of({"core-grid", "mesh", "ldm-capacity", "ldm-alignment", "dma-unit"}))
+  if (is_one_of({core_grid_rule, mesh_rule, ldm_capacity_rule, ldm_alignment_rule, dma_unit_rule}))
     return fmt::format("give the --target and --set that the nest was made for; {}", what_to_read);
   if (!moves_data(nest))
     return fmt::format("the nest moves no data yet; begin with that of {}", place_transfers_pass.name);
-  if (!goes_in || !is_one_of({"transfer-in-tensor", "padding-is-there"})) return std::string(what_to_read);
+  if (!goes_in || !is_one_of({transfer_in_tensor_rule, padding_is_there_rule})) return std::string(what_to_read);
   std::vector<std::string_view> mending;
   for (const Pass& other : nest_passes) {
     if (other.mends) mending.push_back(other.name);
@@ -85,10 +93,10 @@ bool report_unsound(const std::string& file, const std::string& rule, const std:
 /// A pass counts on names that mean something; those that do not mend a nest also on one that is sound.
 bool may_run(const Pass& pass, const LoopNest& nest, const Target& target, const std::string& file,
              Diagnostics& diagnostics) {
-  const auto broken = pass.mends ? verify_structure(nest) : verify(nest, target);
+  const auto broken = pass.mends ? verify_structure(nest) : broken_promise(nest, target);
   if (!broken) return true;
   const std::string remedy = pass.mends ? std::string(what_to_read) : remedy_for(*broken, nest, /*goes_in=*/true);
-  return report_unsound(file, *broken, remedy, diagnostics);
+  return report_unsound(file, text_of(*broken), remedy, diagnostics);
 }
 
 Result<std::string> run_pass(const Pass& pass, const std::string& file, const Target& target,
@@ -99,9 +107,9 @@ Result<std::string> run_pass(const Pass& pass, const std::string& file, const Ta
   auto nest = parse_loop_nest(*text, diagnostics, {}, file, &unknown);
   if (!nest || !may_run(pass, *nest, target, file, diagnostics)) return Failed{};
   const LoopNest after = pass.run(*std::move(nest), target);
-  if (const auto broken = verify(after, target)) {
-    report_unsound(file, fmt::format("after {}: {}", pass.name, *broken), remedy_for(*broken, after, /*goes_in=*/false),
-                   diagnostics);
+  if (const auto broken = broken_promise(after, target)) {
+    report_unsound(file, fmt::format("after {}: {}", pass.name, text_of(*broken)),
+                   remedy_for(*broken, after, /*goes_in=*/false), diagnostics);
     return Failed{};
   }
   return to_text(after, unknown);

@@ -114,14 +114,14 @@ void declare_train_cost(CLI::App& app, TrainCostOptions& options) {
       ->check(known_targets())
       ->type_name("T");
   add_list(app, "--set", options.settings, "TABLE.KEY=VALUE", "change one value of the target, in TOML syntax");
-  app.add_option("--samples", options.samples, fmt::format("plans to simulate, about ({})", options.samples))
+  app.add_option("--samples", options.samples, fmt::format("about how many plans to simulate ({})", options.samples))
       ->check(whole_number(1, 1'000'000))
       ->type_name("N");
-  app.add_option("--network", options.networks, "a sample network of whose groups plans are made (all)")
+  app.add_option("--network", options.networks, "a sample network whose groups are planned for it (all)")
       ->check(one_of(network_names()))
       ->allow_extra_args(false)
       ->type_name("NAME");
-  app.add_option("--seed", options.seed, "of what is drawn (1)")->check(seed_number())->type_name("N");
+  app.add_option("--seed", options.seed, "seed of what is drawn at random (1)")->check(seed_number())->type_name("N");
   app.add_option("-j", options.threads, "threads that plan and simulate (0: one a core)")
       ->check(whole_number(0, 4096))
       ->type_name("N");

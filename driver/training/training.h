@@ -19,7 +19,7 @@ namespace stowage {
 inline constexpr std::size_t usual_training_samples = 2000;
 
 struct TrainingOptions {
-  std::size_t samples = usual_training_samples;  ///< about so many plans; fewer where there are not so many groups
+  std::size_t samples = usual_training_samples;  ///< about how many plans; fewer where there are fewer groups
   std::uint64_t seed = 1;
   unsigned threads = 0;               ///< 0: one a core; nothing depends on it
   std::vector<std::string> networks;  ///< of the samples; empty: all

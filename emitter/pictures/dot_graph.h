@@ -70,7 +70,7 @@ DotMarkup dot_label(const std::vector<std::string>& lines);
 DotMarkup dot_edge_label(const std::vector<std::string>& lines);
 /// "solid", "dashed" or "dotted".
 std::string_view style_of(TemplateLook::Border border);
-/// Width of an edge over which so many bytes go: 1 to 3 points, by the logarithm.
+/// Width of an edge over which these bytes go: 1 to 3 points, by the logarithm.
 std::string edge_width(std::int64_t bytes);
 
 /// "f32 1×3×224×224".

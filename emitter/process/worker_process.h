@@ -48,7 +48,7 @@ class WorkerProcess {
   LineSocket& lines() { return lines_; }
   /// SIGTERM.
   void ask_to_stop() const;
-  /// Waits so long for its end, and kills it then.
+  /// Waits that long for it to end, then kills it.
   ProcessEnd end(std::chrono::milliseconds grace);
 
  private:

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/decision_rules.h"
 #include "core/template_names.h"
 #include "fusion/explain/nearest_template.h"
 #include "fusion/groups/group.h"
@@ -177,7 +178,7 @@ Change change_of(const GraphFacts& facts, std::span<const FusionTemplate> templa
   }
   if (broken.size() != 1) return {};
   if (cost == nullptr || scope_of(broken[0]) != RuleScope::lowering) return {broken[0].flip, {}};
-  const std::string tried = broken[0].rule == "dma-alignment" ? "no smaller dma.alignment" : "no more LDM";
+  const std::string tried = broken[0].rule == dma_alignment_rule ? "no smaller dma.alignment" : "no more LDM";
   return {cost->change_that_allows(facts.graph, group_of(facts, candidate)), tried};
 }
 

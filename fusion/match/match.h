@@ -33,9 +33,9 @@ struct Embeddings {
   std::vector<OpId> given_up;    ///< starts whose search was cut off because the budget was spent
 };
 
-/// What searches may spend, for each start: so many candidates are tried, so many embeddings kept. Only a graph of very
-/// many parallel branches, or a template that repeats nearly everything, reaches that. With one budget for all patterns
-/// of a template, its time and memory grow linearly with the graph whatever the template is.
+/// What searches may spend, for each start: the number of candidates tried, and of embeddings kept. Only a graph of
+/// very many parallel branches, or a template that repeats nearly everything, reaches that. With one budget for all
+/// patterns of a template, its time and memory grow linearly with the graph whatever the template is.
 struct SearchBudget {
   static constexpr std::int64_t tests_per_start = 20'000;
   static constexpr std::int64_t embeddings_per_start = 200;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/decision_rules.h"
 #include "core/storage_box.h"
 #include "fusion/groups/horizontal_fusion.h"
 #include "fusion/rules/structure_changes.h"
@@ -352,8 +353,8 @@ constexpr LegalityRule rules[] = {
      "what branches do not share are constants of their own, with a dimension that is the results' own",
      branches_parameters},
     {"branches-place", RuleScope::structure, "the results of branches lie side by side in main memory", branches_place},
-    {"ldm-capacity", RuleScope::lowering, "the smallest buffers of a group fit the scratchpad", nullptr},
-    {"dma-alignment", RuleScope::lowering,
+    {ldm_capacity_rule, RuleScope::lowering, "the smallest buffers of a group fit the scratchpad", nullptr},
+    {dma_alignment_rule, RuleScope::lowering,
      "the transfers of a group are aligned as the machine's DMA asks, but for those that its operators alone make "
      "unaligned too",
      nullptr},
@@ -362,13 +363,13 @@ constexpr LegalityRule rules[] = {
     {"table-in-window", RuleScope::lowering,
      "nothing that reads at places from a table (an interpolating Resize) is computed for a reader that looks outside",
      nullptr},
-    {"schedule", RuleScope::lowering, "a schedule that a person fixed can be completed for the group", nullptr},
+    {schedule_rule, RuleScope::lowering, "a schedule that a person fixed can be completed for the group", nullptr},
     {"taken", RuleScope::choice, "an operator belongs to one group only, and greedy gives it to the first", nullptr},
     {"slower-than-parts", RuleScope::choice,
      "a group that greedy takes costs no more cycles than what the templates behind make of its operators", nullptr},
     {"circle", RuleScope::choice, "a group and those that greedy took before do not wait for each other in a circle",
      nullptr},
-    {"fixed", RuleScope::choice,
+    {fixed_rule, RuleScope::choice,
      "a group that a person fixes is one that some template takes, and no other has its operators", nullptr},
     {"search-limit", RuleScope::choice,
      "a template's search from one operator ends after 20,000 tries or 200 groups, and of all its groups the smallest "

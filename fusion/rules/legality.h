@@ -48,9 +48,8 @@ std::span<const LegalityRule> legality_rules();
 std::vector<Decision> refusals(const GraphFacts& facts, const FusedOperator& group);
 
 /// The smallest single change, of the network or of the template, with which a group that breaks these rules of
-/// structure
-/// (`broken` = refusals(facts, group)) would break none: what the one rule says itself, or what was tried. Empty where
-/// no such change is known.
+/// structure (`broken` = refusals(facts, group)) would break none: what the one rule says itself, or what was tried.
+/// Empty where no such change is known.
 std::string change_of_structure(const GraphFacts& facts, const FusedOperator& group,
                                 const std::vector<Decision>& broken);
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/decision_rules.h"
 #include "fusion/groups/group.h"
 #include "fusion/rules/legality.h"
 #include "fusion/strategies/input_branches.h"
@@ -205,7 +206,7 @@ std::vector<GroupCost::Answer> GroupCost::costs(const Graph& graph, std::span<co
                                                 const std::stop_token& stop) const {
   std::vector<Answer> answers;
   for (const FusedOperator& group : groups) {
-    answers.push_back(stop.stop_requested() ? Answer{{false, "stopped", "stopped", {}}, 0} : cost(graph, group));
+    answers.push_back(stop.stop_requested() ? Answer{{false, stopped_rule, "stopped", {}}, 0} : cost(graph, group));
   }
   return answers;
 }

@@ -34,8 +34,8 @@ struct CandidateSet {
   /// first. Operators alone that no template matches come last, in topological order.
   std::vector<CandidateGroup> candidates;
   std::vector<std::size_t> single;  ///< by operator: the candidate of it alone, always there
-  std::vector<std::vector<std::size_t>>
-      of_operator;  ///< by operator: candidates that hold it and are allowed, ascending
+  /// By operator: candidates that hold it and are allowed, ascending.
+  std::vector<std::vector<std::size_t>> of_operator;
   bool costed = false;
   std::vector<SearchLimit> limits = {};  ///< templates of which groups were left out
   bool all_matched = true;               ///< false: a stop came before, and there may be more groups
@@ -49,8 +49,8 @@ struct CandidateSet {
   static constexpr std::int64_t unplannable = std::int64_t{1} << 44;
 };
 
-/// Of one template at most so many groups are candidates: what is planned grows linearly with the network. As many as
-/// the longest repeated vertex can have copies, for each operator.
+/// At most this number of groups of one template become candidates, so that what is planned grows linearly with the
+/// network: as many for each operator as the longest repeated vertex can have copies.
 constexpr std::size_t max_groups(std::size_t operators) { return std::max<std::size_t>(2'000, 32 * operators); }
 
 /// The operators that an embedding of a template's pattern covers, but for its context, as a group.

@@ -10,6 +10,7 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/strong_components.hpp>
 
+#include "core/decision_rules.h"
 #include "fusion/groups/group.h"
 
 namespace stowage {
@@ -28,8 +29,8 @@ FixedCandidates find_fixed(const CandidateSet& set, const std::vector<std::vecto
     const auto candidate = known.find(operators);
     if (candidate == known.end()) {
       found.refused.push_back({g,
-                               {Decision::refuse("fixed", fmt::format("no template takes {} as one group",
-                                                                      names_of(set.facts.graph, fixed[g])))}});
+                               {Decision::refuse(fixed_rule, fmt::format("no template takes {} as one group",
+                                                                         names_of(set.facts.graph, fixed[g])))}});
     } else if (!set.of(candidate->second).allowed()) {
       found.refused.push_back({g, set.of(candidate->second).refusals});
     } else {
@@ -47,8 +48,8 @@ CandidateSet with_fixed(CandidateSet set, const std::vector<std::size_t>& fixed)
       for (const std::size_t other : set.of_operator[op.index()]) {
         if (other == candidate) continue;
         set.candidates[other].refusals.push_back(
-            Decision::refuse("fixed", fmt::format("{} is fixed to be in {}", set.facts.graph.op(op).name,
-                                                  names_of(set.facts.graph, group.operators))));
+            Decision::refuse(fixed_rule, fmt::format("{} is fixed to be in {}", set.facts.graph.op(op).name,
+                                                     names_of(set.facts.graph, group.operators))));
         touched.insert(other);
       }
       set.of_operator[op.index()] = {candidate};

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/decision_rules.h"
 #include "core/number_text.h"
 #include "fusion/groups/group.h"
 #include "fusion/groups/group_cost.h"
@@ -138,7 +139,7 @@ std::int64_t refuse_out_of_time(CandidateSet& set) {
   std::int64_t count = 0;
   for (CandidateGroup& candidate : set.candidates) {
     if (candidate.cut_short) ++count;
-    if (candidate.refusals.empty() || candidate.refusals.front().rule != "stopped") continue;
+    if (candidate.refusals.empty() || candidate.refusals.front().rule != stopped_rule) continue;
     candidate.refusals = {Decision::refuse("out-of-time", "the time limit was over before it was planned")};
     ++count;
   }
@@ -162,7 +163,7 @@ std::string proof_text(const FusionRecord& record, std::int64_t cycles) {
   if (is_proved(record)) {
     const bool fixed = std::any_of(record.candidates.begin(), record.candidates.end(), [](const CandidateRecord& row) {
       return std::any_of(row.refusals.begin(), row.refusals.end(),
-                         [](const Decision& decision) { return decision.rule == "fixed"; });
+                         [](const Decision& decision) { return decision.rule == fixed_rule; });
     });
     return fmt::format("proved best of all partitions into the {} that {} allow", groups,
                        fixed ? "the templates and the groups fixed by hand" : "the templates");

@@ -42,13 +42,11 @@ bool has_attribute(const OperatorRow& row, std::string_view name) {
                      [&](const AttributeRow& attribute) { return attribute.name == name; });
 }
 
-bool is_convolution(const OperatorRow& row) { return has_attribute(row, "group"); }
+bool is_convolution(const OperatorRow& row) { return row.reduces_over == ReducesOver::convolution; }
 bool has_window(const OperatorRow& row) { return has_attribute(row, "strides"); }
 
 /// Softmax and reductions say with "axis" or "axes" what they reduce over.
-bool reduces_over_axes(const OperatorRow& row) {
-  return row.name.starts_with("Reduce") || row.name == "Softmax" || row.name == "LayerNormalization";
-}
+bool reduces_over_axes(const OperatorRow& row) { return row.reduces_over == ReducesOver::axes; }
 
 std::int64_t groups_of(const Operator& op) { return int_attribute(op.attributes, "group", 1); }
 

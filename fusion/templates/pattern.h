@@ -10,8 +10,8 @@
 namespace stowage {
 
 struct PatternVertex {
-  std::string
-      name;  ///< the template vertex's, with "#2" … behind further copies of a repeated one, "@2" … in further branches
+  /// The template vertex's, with "#2" … behind further copies of a repeated one, "@2" … in further branches.
+  std::string name;
   std::size_t source = 0;  ///< index into FusionTemplate::vertices
   VertexRole role = VertexRole::epilogue;
 };

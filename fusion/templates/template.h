@@ -25,7 +25,7 @@ struct TemplateVertex {
   std::vector<std::string> kinds;  ///< operator kinds, or fusion kinds as "@element_wise", "@broadcast" …
   VertexRole role = VertexRole::epilogue;
   bool optional = false;  ///< expands to patterns with and without it
-  int repeat = 1;         ///< up to so many in a chain; expands to one pattern a length
+  int repeat = 1;         ///< at most this many in a chain; expands to one pattern a length
   std::vector<std::pair<std::string, Condition>> constraints;  ///< on attributes and properties, sorted by name
 };
 
@@ -39,7 +39,8 @@ struct FusionTemplate {
   std::string name;
   std::string summary;
   std::string computes;  ///< what the fused operator computes, for a reader: "act(conv(x, w) + b)"
-  /// More than 1: of branches. Everything but the context is one branch, of which two to so many lie side by side.
+  /// More than 1: of branches. Everything but the context is one branch; between two and this number of them lie side
+  /// by side.
   int branches = 1;
   std::vector<TemplateVertex> vertices;
   std::vector<TemplateEdge> edges;

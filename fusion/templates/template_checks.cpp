@@ -27,9 +27,9 @@ std::size_t max_operands(const std::string& kind) {
 
 /// True if every operator of a kind, or of a class of kinds, has a reduction, whatever its attributes are.
 bool always_reduces(const std::string& kind) {
-  static const std::set<std::string> named = {"@anchor", "@reduction",         "Gemm", "MatMul",
-                                              "Softmax", "LayerNormalization", "LRN"};
-  return named.contains(kind) || kind.starts_with("Conv") || kind.starts_with("Reduce") || kind.ends_with("Pool");
+  if (kind == "@anchor" || kind == "@reduction") return true;
+  const OperatorRow* const row = find_operator_row(kind);
+  return row != nullptr && row->reduces_over != ReducesOver::nothing;
 }
 
 /// True if an operator of a kind may be a view by its definition.

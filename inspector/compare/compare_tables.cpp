@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/check.h"
+
 namespace stowage::inspector {
 
 namespace {
@@ -84,18 +86,19 @@ Table changes_table(const PlanDiff& diff) {
   Table table;
   table.title = "Changes";
   table.columns = {
-      {"group", ColumnKind::text, "fused operator of the current plan"},
-      {"in the baseline", ColumnKind::text, "what stands for the same operators there"},
-      {"change", ColumnKind::text, "planned otherwise: the same operators with another schedule or other numbers"},
-      {"cycles before", ColumnKind::cycles, "predicted, baseline", true},
-      {"cycles now", ColumnKind::cycles, "predicted, current plan", true},
-      {"Δ cycles", ColumnKind::cycles_change, "now minus before: below zero is faster", true},
-      {"Δ", ColumnKind::share_change, "Δ cycles divided by cycles before"},
-      {"Δ DMA bytes", ColumnKind::bytes_change, "now minus before, all cores", true},
-      {"Δ transfers", ColumnKind::count_change, "now minus before, all cores", true},
-      {"Δ operations", ColumnKind::count_change, "now minus before, all cores", true},
-      {"Δ LDM", ColumnKind::bytes_change, "peak of one core's scratchpad, now minus before"},
-      {"why", ColumnKind::text, "what the current plan does otherwise"},
+      keyed("group", "group", ColumnKind::text, "fused operator of the current plan"),
+      keyed("baseline", "in the baseline", ColumnKind::text, "what stands for the same operators there"),
+      keyed("change", "change", ColumnKind::text,
+            "planned otherwise: the same operators with another schedule or other numbers"),
+      keyed("cycles_before", {"cycles before", ColumnKind::cycles, "predicted, baseline", true}),
+      keyed("cycles_now", {"cycles now", ColumnKind::cycles, "predicted, current plan", true}),
+      keyed("cycles", {"Δ cycles", ColumnKind::cycles_change, "now minus before: below zero is faster", true}),
+      keyed("share", "Δ", ColumnKind::share_change, "Δ cycles divided by cycles before"),
+      keyed("dma_bytes", {"Δ DMA bytes", ColumnKind::bytes_change, "now minus before, all cores", true}),
+      keyed("dma_transfers", {"Δ transfers", ColumnKind::count_change, "now minus before, all cores", true}),
+      keyed("dma_operations", {"Δ operations", ColumnKind::count_change, "now minus before, all cores", true}),
+      keyed("ldm_bytes", "Δ LDM", ColumnKind::bytes_change, "peak of one core's scratchpad, now minus before"),
+      keyed("why", "why", ColumnKind::text, "what the current plan does otherwise"),
   };
   for (const GroupChange& change : diff.groups) {
     const PlanNumbers& a = change.numbers_before;
@@ -140,9 +143,10 @@ ComparedColumns add_columns(Table& table) {
     columns.is_change.push_back(false);
     if (!column.compared) continue;
     const bool text = is_text(column.kind);
-    all.push_back({text ? column.title + " before" : "Δ " + column.title, change_kind(column.kind),
-                   text ? "in the baseline, where it was another" : "now minus the baseline's", column.summed, true,
-                   false, column.title});
+    Column change{text ? column.title + " before" : "Δ " + column.title, change_kind(column.kind),
+                  text ? "in the baseline, where it was another" : "now minus the baseline's", column.summed};
+    change.of = column.key;
+    all.push_back(keyed("change of " + column.key, std::move(change)));
     columns.of_table.push_back(c);
     columns.is_change.push_back(true);
   }
@@ -198,6 +202,18 @@ Table compared_rows(Table now, const Table& then, const PlanComparison& comparis
   return now;
 }
 
+/// By how much a column of the groups' table changes.
+std::int64_t change_in(std::string_view column, const GroupChange& change) {
+  const PlanNumbers& a = change.numbers_before;
+  const PlanNumbers& b = change.numbers_after;
+  if (column == "cycles") return b.cycles - a.cycles;
+  if (column == "dma_bytes") return b.bytes - a.bytes;
+  if (column == "dma_transfers") return b.transfers - a.transfers;
+  if (column == "dma_operations") return b.operations - a.operations;
+  if (column == "ldm_bytes") return b.ldm_bytes - a.ldm_bytes;
+  fail_check(fmt::format("nothing says by how much {} changes", column));
+}
+
 }  // namespace
 
 Table compared_groups(const PlanComparison& comparison) {
@@ -206,27 +222,20 @@ Table compared_groups(const PlanComparison& comparison) {
     return change.numbers_before.kernels + change.numbers_after.kernels;
   };
   const ComparedColumns columns = add_columns(table);
-  table.columns.push_back({"change", ColumnKind::text,
-                           "against the baseline; numbers of groups that are fused "
-                           "otherwise stand with the first of them"});
+  table.columns.push_back(keyed("change", "change", ColumnKind::text,
+                                "against the baseline; numbers of groups that are fused otherwise stand with the "
+                                "first of them"));
   for (Row& row : table.rows) {
     const GroupChange* change = comparison.change_of(row.subject.step);
     const bool leads = comparison.leads(row.subject.step) && kernels(*change) > 0;
     std::vector<Cell> cells;
     for (std::size_t c = 0; c < columns.of_table.size(); ++c) {
-      const std::string& title = table.columns[c].title;
       if (!columns.is_change[c]) {
         cells.push_back(row.cells[columns.of_table[c]]);
       } else if (!leads) {
         cells.emplace_back();
       } else {
-        const PlanNumbers& a = change->numbers_before;
-        const PlanNumbers& b = change->numbers_after;
-        cells.emplace_back(title == "Δ cycles"       ? b.cycles - a.cycles
-                           : title == "Δ DMA bytes"  ? b.bytes - a.bytes
-                           : title == "Δ transfers"  ? b.transfers - a.transfers
-                           : title == "Δ operations" ? b.operations - a.operations
-                                                     : b.ldm_bytes - a.ldm_bytes);
+        cells.emplace_back(change_in(table.columns[c].of, *change));
       }
     }
     std::string words = change != nullptr ? std::string(kind_text(change->kind)) : "";
@@ -252,11 +261,11 @@ Table compared_dma(const PlanComparison& comparison) {
 Table totals_table(const PlanDiff& diff) {
   Table table;
   table.title = "Totals";
-  table.columns = {{"in all", ColumnKind::text, "sums over the network; LDM: the largest"},
-                   {"baseline", ColumnKind::count, ""},
-                   {"current", ColumnKind::count, ""},
-                   {"Δ", ColumnKind::count_change, "current minus baseline"},
-                   {"Δ relative", ColumnKind::share_change, "Δ divided by the baseline's"}};
+  table.columns = {keyed("what", "in all", ColumnKind::text, "sums over the network; LDM: the largest"),
+                   keyed("baseline", "baseline", ColumnKind::count, ""),
+                   keyed("current", "current", ColumnKind::count, ""),
+                   keyed("change", "Δ", ColumnKind::count_change, "current minus baseline"),
+                   keyed("share", "Δ relative", ColumnKind::share_change, "Δ divided by the baseline's")};
   const PlanNumbers& a = diff.before.totals;
   const PlanNumbers& b = diff.after.totals;
   const auto text = [&](const char* what, const std::string& x, const std::string& y) {
@@ -287,9 +296,9 @@ Table totals_table(const PlanDiff& diff) {
 Table details_table(const GroupChange& change, const LoadedPlan& baseline, const LoadedPlan& current, Units units) {
   Table table;
   table.title = "Selected group";
-  table.columns = {{"what", ColumnKind::text, "setting of the schedule, or LDM buffer of a tensor"},
-                   {"baseline", ColumnKind::text, ""},
-                   {"current", ColumnKind::text, ""}};
+  table.columns = {keyed("what", "what", ColumnKind::text, "setting of the schedule, or LDM buffer of a tensor"),
+                   keyed("baseline", "baseline", ColumnKind::text, ""),
+                   keyed("current", "current", ColumnKind::text, "")};
   for (const ScheduleChange& entry : change.schedule) {
     const std::string what = what_text(entry.what);
     table.rows.push_back({{entry.subject.empty() ? what : what + " " + entry.subject, entry.before, entry.after}, {}});

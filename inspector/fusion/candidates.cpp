@@ -51,17 +51,21 @@ Table candidates_table(const LoadedPlan& plan, const CandidateFilter& filter) {
   Table table;
   table.title = "Candidate groups";
   table.columns = {
-      {"#", ColumnKind::count, "in the order in which strategy greedy asks; operators alone come last"},
-      {"fate", ColumnKind::text, "chosen; refused by rules; or outbid: allowed, but other groups have its operators"},
-      {"operators", ColumnKind::text, "of the group, in topological order"},
-      {"cycles", ColumnKind::cycles, cost},
-      {"loss", ColumnKind::cycles,
-       "of outbid ones: what the network would take more (negative: less) with this group in place of those that "
-       "outbid it, the rest of their operators grouped as well as possible"},
-      {"share", ColumnKind::share, "of the cycles of all chosen groups"},
-      {"template", ColumnKind::text, "all templates that allow it; of a refused one the first that matched"},
-      {"why", ColumnKind::text, "every rule that refuses it, with its numbers; or the groups that were chosen instead"},
-      {"what would change it", ColumnKind::text, "where one rule alone refuses it: the smallest change that lifts it"},
+      keyed("number", "#", ColumnKind::count, "in the order in which strategy greedy asks; operators alone come last"),
+      keyed("fate", "fate", ColumnKind::text,
+            "chosen; refused by rules; or outbid: allowed, but other groups have its operators"),
+      keyed("operators", "operators", ColumnKind::text, "of the group, in topological order"),
+      keyed("cycles", "cycles", ColumnKind::cycles, cost),
+      keyed("loss", "loss", ColumnKind::cycles,
+            "of outbid ones: what the network would take more (negative: less) with this group in place of those that "
+            "outbid it, the rest of their operators grouped as well as possible"),
+      keyed("share", "share", ColumnKind::share, "of the cycles of all chosen groups"),
+      keyed("template", "template", ColumnKind::text,
+            "all templates that allow it; of a refused one the first that matched"),
+      keyed("why", "why", ColumnKind::text,
+            "every rule that refuses it, with its numbers; or the groups that were chosen instead"),
+      keyed("flip", "what would change it", ColumnKind::text,
+            "where one rule alone refuses it: the smallest change that lifts it"),
   };
   const std::vector<OpId> around = operators_at(plan, filter.around);
   const std::int64_t whole = record.totals.empty() ? 0 : record.totals.front().cycles;

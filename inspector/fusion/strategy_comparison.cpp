@@ -174,14 +174,16 @@ Table strategies_table(const LoadedPlan& plan, const std::vector<StrategyResult>
   Table table;
   table.title = "Strategies";
   table.columns = {
-      {"strategy", ColumnKind::text, "how groups are chosen among the candidates (docs/fusion.md)"},
-      {"groups", ColumnKind::count, "fused operators, views included"},
-      {"kernels", ColumnKind::count, "fused operators that are launched"},
-      {"cycles", ColumnKind::cycles, fmt::format("of the whole network, by {}", text_of(plan.program().evaluated_by))},
-      {"over the best", ColumnKind::share, "cycles more than the best strategy's, divided by those"},
-      {"DMA bytes", ColumnKind::bytes, "moved between main memory and LDM, all cores"},
-      {"differs", ColumnKind::count, "places where its groups are others than the plan's; listed below"},
-      {"remark", ColumnKind::text, "what is known of the result"},
+      keyed("strategy", "strategy", ColumnKind::text, "how groups are chosen among the candidates (docs/fusion.md)"),
+      keyed("groups", "groups", ColumnKind::count, "fused operators, views included"),
+      keyed("kernels", "kernels", ColumnKind::count, "fused operators that are launched"),
+      keyed("cycles", "cycles", ColumnKind::cycles,
+            fmt::format("of the whole network, by {}", text_of(plan.program().evaluated_by))),
+      keyed("over_best", "over the best", ColumnKind::share, "cycles more than the best strategy's, divided by those"),
+      keyed("dma_bytes", "DMA bytes", ColumnKind::bytes, "moved between main memory and LDM, all cores"),
+      keyed("differs", "differs", ColumnKind::count,
+            "places where its groups are others than the plan's; listed below"),
+      keyed("remark", "remark", ColumnKind::text, "what is known of the result"),
   };
   std::int64_t best = 0;
   for (const StrategyResult& result : results) {
@@ -205,12 +207,14 @@ Table differences_table(const LoadedPlan& plan, const std::vector<StrategyResult
   Table table;
   table.title = "Differences";
   table.columns = {
-      {"strategy", ColumnKind::text, "whose groups are compared with the plan's"},
-      {"this plan", ColumnKind::text, "groups of this plan, separated by |"},
-      {"that strategy", ColumnKind::text, "groups that the strategy makes of the same operators"},
-      {"cycles of this plan", ColumnKind::cycles, "of its groups, as they are planned"},
-      {"cycles of that strategy", ColumnKind::cycles, "of its groups, as the planner plans them by itself"},
-      {"change", ColumnKind::cycles, "the strategy's cycles minus this plan's: negative where the strategy is faster"},
+      keyed("strategy", "strategy", ColumnKind::text, "whose groups are compared with the plan's"),
+      keyed("here", "this plan", ColumnKind::text, "groups of this plan, separated by |"),
+      keyed("there", "that strategy", ColumnKind::text, "groups that the strategy makes of the same operators"),
+      keyed("cycles_here", "cycles of this plan", ColumnKind::cycles, "of its groups, as they are planned"),
+      keyed("cycles_there", "cycles of that strategy", ColumnKind::cycles,
+            "of its groups, as the planner plans them by itself"),
+      keyed("change", "change", ColumnKind::cycles,
+            "the strategy's cycles minus this plan's: negative where the strategy is faster"),
   };
   for (const StrategyResult& result : results) {
     for (const GroupingDifference& difference : result.differences) {

@@ -21,8 +21,8 @@ struct StrategyPath {
   /// State i is what is executed before step i of the program.
   struct Step {
     std::optional<std::size_t> chosen;  ///< candidate; absent if the record does not have the group
-    std::vector<Alternative>
-        alternatives;  ///< allowed groups that could come next instead, by their index in the record
+    /// Allowed groups that could come next instead, by their index in the record.
+    std::vector<Alternative> alternatives;
   };
   IdVector<StepId, Step> steps;  ///< of the program
 };

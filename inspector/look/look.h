@@ -53,9 +53,9 @@ class Look : public QObject {
   [[nodiscard]] QFont smallFont() const;
   [[nodiscard]] QFont titleFont() const;
   [[nodiscard]] QFont codeFont() const;
-  /// Pixels that so many characters of the text take side by side, on an average.
+  /// Pixels that this number of characters takes side by side, on average.
   [[nodiscard]] int characters(double count) const;
-  /// Pixels that so many lines of the text take.
+  /// Pixels that this number of lines of text takes.
   [[nodiscard]] int lines(double count) const;
 
   /// Takes everything from another.

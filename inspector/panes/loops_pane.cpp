@@ -127,12 +127,15 @@ QSizeF LoopsPane::exportSize(QSizeF) {
     return QSizeF(layout.width,
                   layout.header_height + layout.line_height * static_cast<double>(view.code().lines.size()));
   };
-  const double title = QFontMetricsF(look().titleFont()).height() + 12;
+  const QFontMetricsF font(look().titleFont());
+  const double title = font.height() + 12;
   QSizeF whole = size(*nest_);
   if (show_source_->isChecked()) {
     const QSizeF source = size(*source_);
     whole = {whole.width() + 12 + source.width(), std::max(whole.height(), source.height())};
   }
+  // Of what has no nest the title is all there is.
+  whole.setWidth(std::max(whole.width(), font.horizontalAdvance(title_->text()) + 17));
   return {whole.width(), whole.height() + title + legend(whole.width(), true).size.height()};
 }
 

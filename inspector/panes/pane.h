@@ -132,6 +132,7 @@ struct PaneRow {
   std::string_view summary;                           ///< one sentence: what it shows
   Qt::DockWidgetArea area = Qt::RightDockWidgetArea;  ///< where it stands at first
   std::function<Pane*(const PaneContext&)> make;
+  bool of_group = false;  ///< it shows one fused operator, and nothing until one is chosen
 };
 /// All panes, in the order of the View menu and of Ctrl+1, Ctrl+2 ….
 std::span<const PaneRow> pane_table();

@@ -21,7 +21,7 @@ struct NestState {
   std::vector<std::int64_t> sizes;               ///< buffered elements by iterator; empty before algorithm 1
   Residents residents;                           ///< of the finished plan
   std::vector<OuterLoop> loops;                  ///< outermost first
-  std::size_t open = 0;                          ///< so many of the loops, from the outermost, have no place yet
+  std::size_t open = 0;                          ///< number of loops, from the outermost, that have no place yet
   bool ordering = false;                         ///< loops without a place are shown as such
   IdVector<BufferId, std::optional<int>> depth;  ///< loops of its path around its transfer
   std::string changed;                           ///< loop or tensor that this step is about

@@ -18,7 +18,9 @@ namespace stowage::inspector {
 namespace {
 
 /// Of the published algorithms, not of a search before them.
-bool of_planner(const TraceRecord& record) { return is_of_planner(record) && heading_of(record).algorithm != "search"; }
+bool of_planner(const TraceRecord& record) {
+  return is_of_planner(record) && algorithm_of(record) != TraceAlgorithm::search;
+}
 
 /// The records of a planner for one fused operator: those that were kept, or those of planning it again.
 std::vector<TraceRecord> planner_records(const LoadedPlan& plan, const StepFacts& step) {

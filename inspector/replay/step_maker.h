@@ -41,8 +41,8 @@ class StepMaker {
   /// A tensor's transfer inside a loop; before the first for any other name.
   void place(const std::string& tensor, const std::string& loop);
   [[nodiscard]] std::int64_t ldm_bytes() const;
-  [[nodiscard]] IdVector<BufferId, std::int64_t> bytes_of_buffers()
-      const;  ///< with all slots that they have in the plan
+  /// With all slots that they have in the plan.
+  [[nodiscard]] IdVector<BufferId, std::int64_t> bytes_of_buffers() const;
 
  private:
   void draw_buffers(ReplayStep& step);

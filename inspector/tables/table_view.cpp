@@ -130,6 +130,7 @@ void TableView::setTable(TablePtr table, double clock_hz) {
   totals_model_->setTable(nullptr, clock_hz);
   updateTotals();
   if (model_->table()->columns.empty()) return;
+  check_keys(model_->table()->columns);
   // The same column may stand at another place now.
   for (int c = 0; c < model_->columnCount(); ++c) {
     view_->setColumnHidden(c, !isWanted(*model_->table(), model_->table()->columns[static_cast<std::size_t>(c)]));
@@ -147,12 +148,10 @@ void TableView::fitRows() {
 }
 
 bool TableView::isWanted(const Table& table, const Column& column) const {
-  const auto wanted = wanted_.find({table.title, column.title});
+  const auto wanted = wanted_.find({table.title, column.key});
   if (wanted != wanted_.end()) return wanted->second;
   if (column.of.empty()) return column.shown;
-  const auto of = std::find_if(table.columns.begin(), table.columns.end(),
-                               [&](const Column& other) { return other.title == column.of; });
-  return of != table.columns.end() ? isWanted(table, *of) : column.shown;
+  return isWanted(table, table.columns[columns_by_key(table.columns, {column.of}).front()]);
 }
 
 void TableView::rememberOrder() {
@@ -160,9 +159,8 @@ void TableView::rememberOrder() {
   if (table.columns.empty()) return;
   const int column = view_->horizontalHeader()->sortIndicatorSection();
   ordered_table_ = table.title;
-  ordered_column_ = column >= 0 && column < model_->columnCount()
-                        ? table.columns[static_cast<std::size_t>(column)].title
-                        : std::string();
+  ordered_column_ = column >= 0 && column < model_->columnCount() ? table.columns[static_cast<std::size_t>(column)].key
+                                                                  : std::string();
 }
 
 void TableView::restoreOrder() {
@@ -170,7 +168,7 @@ void TableView::restoreOrder() {
   const Table& table = *model_->table();
   int column = -1;
   for (int c = 0; c < model_->columnCount() && table.title == ordered_table_ && !ordered_column_.empty(); ++c) {
-    if (table.columns[static_cast<std::size_t>(c)].title == ordered_column_) column = c;
+    if (table.columns[static_cast<std::size_t>(c)].key == ordered_column_) column = c;
   }
   header.setSortIndicator(column, column >= 0 ? header.sortIndicatorOrder() : Qt::AscendingOrder);
 }
@@ -300,7 +298,7 @@ void TableView::fillColumnMenu(QMenu& menu) {
     action->setChecked(!view_->isColumnHidden(c));
     connect(action, &QAction::toggled, this, [this, c](bool shown) {
       const Table& table = *model_->table();
-      wanted_[{table.title, table.columns[static_cast<std::size_t>(c)].title}] = shown;
+      wanted_[{table.title, table.columns[static_cast<std::size_t>(c)].key}] = shown;
       view_->setColumnHidden(c, !shown);
       totals_->setColumnHidden(c, !shown);
       if (shown) view_->resizeColumnToContents(c);

@@ -67,10 +67,11 @@ class TableView : public QWidget {
   QTableView* view_;
   QTableView* totals_;
   Subject chosen_;
-  /// What somebody chose of columns, by titles of table and column: another table may stand here for a while.
+  /// What somebody chose of columns, by title of the table and key of the column: another table may stand here for a
+  /// while.
   std::map<std::pair<std::string, std::string>, bool> wanted_;
   std::string ordered_table_;   ///< title of the table that was sorted last
-  std::string ordered_column_;  ///< that it was sorted by; empty: none
+  std::string ordered_column_;  ///< key of the one that it was sorted by; empty: none
   Units fitted_units_;          ///< those that the columns are wide enough for
   QFont fitted_font_;           ///< and the font
   bool following_ = false;      ///< the selection moves because of what is chosen elsewhere

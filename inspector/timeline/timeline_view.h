@@ -27,7 +27,7 @@ class TimelineView : public DrawingView {
   [[nodiscard]] std::int64_t spanTo() const { return span_to_; }
 
   void showAll();
-  /// Shows these, as far as there are so many.
+  /// Shows these, as far as the timeline has them.
   void showCycles(std::int64_t from, std::int64_t to);
   /// More than 1 shows less, larger; the cycle at `x` stays there.
   void zoom(double factor, double x);

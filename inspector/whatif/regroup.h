@@ -23,8 +23,8 @@ struct GroupChoices {
   PlanPtr plan;
   std::map<std::string, std::string> target;  ///< the edit's settings, with which it was priced
   CandidateSet set;
-  std::set<StepId>
-      fixed_steps;  ///< of the plan, whose cycles are not the planner's own: a person fixed something there
+  /// Of the plan, whose cycles are not the planner's own: a person fixed something there.
+  std::set<StepId> fixed_steps;
   /// The candidate of these operators, refused or not; null without one.
   [[nodiscard]] const CandidateGroup* find(const std::vector<OpId>& operators) const;
   /// What must be fixed of a group for it to be as the plan has it.

@@ -10,6 +10,7 @@
 
 #include <fmt/ranges.h>
 
+#include "core/decision_rules.h"
 #include "driver/drawing/buffer_states.h"
 #include "driver/report/iterations.h"
 #include "driver/report/model_buffers.h"
@@ -232,7 +233,7 @@ QStringList asked_lines(const Evaluation& asked, const Evaluation& legal, const 
       // Outside of a loop whose every iteration needs another part.
       const std::ptrdiff_t depth = depth_of(now->second);
       const std::string moving = depth > 0 ? loops[static_cast<std::size_t>(depth - 1)].name : std::string();
-      if (depth > depth_of(loop) && asked.refusal.rule == "schedule" &&
+      if (depth > depth_of(loop) && asked.refusal.rule == schedule_rule &&
           moves_with_loop(plan.nest, dma->buffer, moving, legal.target())) {
         const auto moves = static_cast<std::size_t>(depth - 1);
         line += format(

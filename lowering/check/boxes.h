@@ -20,7 +20,7 @@ struct ElementBox {
 
 /// All elements of a tensor or buffer.
 ElementBox whole(const std::vector<std::int64_t>& extents);
-/// Each dimension moved by so many elements, times the sign.
+/// The box moved in each dimension by `by` elements, times the sign.
 ElementBox moved(ElementBox box, const std::vector<std::int64_t>& by, std::int64_t sign);
 /// "[0:16, 4:8]".
 std::string text_of(const ElementBox& box);

@@ -122,14 +122,14 @@ void learn_doubt(CostPredictor& predictor, const SampleRefs& trained) {
   }
   const auto log_error = [&](const CostSample& sample) { return std::log(errors.at(&sample) + least_error); };
   predictor.doubt = grown(trained, log_error);
-  double most = -std::numeric_limits<double>::max();
+  double maximum = -std::numeric_limits<double>::max();
   double least_wrong = std::numeric_limits<double>::max();
   for (const auto& [sample, doubt] : said_by_others(trained, predictor.seed + 1, log_error)) {
-    most = std::max(most, doubt);
+    maximum = std::max(maximum, doubt);
     if (errors.at(sample) > trusted_error) least_wrong = std::min(least_wrong, doubt);
   }
   // More doubt than was ever seen is no reason for trust either.
-  predictor.doubted_from = std::min(least_wrong, std::nextafter(most, std::numeric_limits<double>::max()));
+  predictor.doubted_from = std::min(least_wrong, std::nextafter(maximum, std::numeric_limits<double>::max()));
 }
 
 }  // namespace

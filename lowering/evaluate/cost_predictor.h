@@ -44,7 +44,7 @@ struct CostPredictor {
   std::uint64_t seed = 0;                                    ///< with which it was trained
   BoostedTrees ratio;                                        ///< logarithm of simulated to base cycles
   BoostedTrees doubt;                                        ///< logarithm of the error to be expected
-  double doubted_from = std::numeric_limits<double>::max();  ///< plans of so much doubt are simulated
+  double doubted_from = std::numeric_limits<double>::max();  ///< plans that are doubted this much or more are simulated
   PredictionErrors trained_with;
   PredictionErrors held_out;         ///< samples of groups that it was not trained with
   PredictionErrors held_out_chosen;  ///< of these, the plans that planners choose
@@ -59,9 +59,9 @@ bool is_doubtful(const CostPredictor& predictor, const PlanFeatures& features);
 /// Cycles with the launch.
 std::int64_t predicted_cycles(const CostPredictor& predictor, const PlanFeatures& features);
 
-/// Of a fifth of the groups, drawn by the seed, no sample is trained with: the errors on these are those that a
-/// predictor is told by. How far it is to be trusted is learned from the others alone: each part of them is predicted
-/// by trees that were grown on the other parts. At least five groups.
+/// The samples of a fifth of the groups, drawn by the seed, are held out: the errors that the predictor states are
+/// those on them. How far it is to be trusted is learned from the others alone: each part of them is predicted by trees
+/// that were grown on the other parts. At least five groups.
 CostPredictor train_predictor(const std::vector<CostSample>& samples, std::uint64_t seed);
 
 }  // namespace stowage

@@ -78,8 +78,8 @@ void add_transfer(TableSums& sums, const TransferCost& cost, bool of_team) {
   const auto trips = static_cast<double>(cost.transfers_of_busiest);
   (is_get ? sums.hidden_gets : sums.hidden_puts) += hidden;
   (is_get ? sums.moving_gets : sums.moving_puts) += moving;
-  double& most = is_get ? sums.get_trips : sums.put_trips;
-  most = std::max(most, trips);
+  double& maximum = is_get ? sums.get_trips : sums.put_trips;
+  maximum = std::max(maximum, trips);
   if (of_team) {
     sums.hidden_team_gets += hidden;
     sums.moving_team_gets += moving;
@@ -148,15 +148,15 @@ CountSums count_sums(const Plan& plan) {
   if (largest == nullptr || largest->points_of_busiest == 0) return sums;
   const auto busiest = static_cast<double>(largest->points_of_busiest);
   sums.even_points = static_cast<double>(largest->points) / (busiest * plan.nest.cores_used());
-  double most = 0;
+  double maximum = 0;
   double executions = 0;
   for (const auto& [extents, times] : largest->boxes_of_busiest) {
     double points = 1;
     for (const std::int64_t extent : extents) points *= static_cast<double>(extent);
-    most = std::max(most, points);
+    maximum = std::max(maximum, points);
     executions += static_cast<double>(times);
   }
-  if (most > 0) sums.even_boxes = busiest / executions / most;
+  if (maximum > 0) sums.even_boxes = busiest / executions / maximum;
   return sums;
 }
 

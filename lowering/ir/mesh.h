@@ -26,7 +26,7 @@ class Teams {
   [[nodiscard]] int count() const { return cores_ / size_; }
   /// The team of a core, from 0 on.
   [[nodiscard]] int team_of(int core) const;
-  /// The how-many-th of its team a core is, from 0 on.
+  /// A core's position in its team, counted from 0.
   [[nodiscard]] int index_in_team(int core) const;
   /// The core of that index in a team.
   [[nodiscard]] int core_at(int team, int index) const;

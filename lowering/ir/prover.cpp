@@ -36,8 +36,8 @@ Prover::Prover(const LoopNest& nest) : nest_(&nest), ranges_(nest.variables.size
 }
 
 void Prover::enter(const Loop& loop, const Enclosing& enclosing) {
-  const std::int64_t most = -lower_bound(enclosing.expanded(loop.extent) * -1);
-  ranges_[loop.variable.index()] = {0, std::max<std::int64_t>(0, most - 1)};
+  const std::int64_t maximum = -lower_bound(enclosing.expanded(loop.extent) * -1);
+  ranges_[loop.variable.index()] = {0, std::max<std::int64_t>(0, maximum - 1)};
 }
 
 /// min(a, b) <= a, so one branch is enough where the expression is the larger of two; intervals alone would lose that
@@ -56,7 +56,7 @@ std::int64_t Prover::lower_bound(const IndexExpr& e, int branches) const {
   return bounds(e, [&](VarId v) { return ranges_[v.index()]; }).low;
 }
 
-bool Prover::enumerate(const Enclosing& enclosing, const std::set<std::size_t>& wanted, std::int64_t most,
+bool Prover::enumerate(const Enclosing& enclosing, const std::set<std::size_t>& wanted, std::int64_t maximum,
                        const std::function<bool(std::span<const std::int64_t>)>& visit,
                        std::vector<std::size_t>* enumerated) const {
   // Trip counts bring in further variables; walking inwards to outwards finds them in one pass.
@@ -109,7 +109,7 @@ bool Prover::enumerate(const Enclosing& enclosing, const std::set<std::size_t>& 
   State state = State::going;
   const std::function<void(std::size_t)> descend = [&](std::size_t at) {
     if (at == levels.size()) {
-      if (++count > most) {
+      if (++count > maximum) {
         state = State::too_many;
       } else if (!visit(values)) {
         state = State::stopped;
@@ -120,7 +120,7 @@ bool Prover::enumerate(const Enclosing& enclosing, const std::set<std::size_t>& 
     const std::int64_t trips = level.trips != nullptr ? (*level.trips)(values) : level.parts;
     for (std::int64_t i = 0; i < trips && state == State::going; ++i) {
       values[level.variable] = i;
-      if (++tried > most * tried_per_value) state = State::too_many;
+      if (++tried > maximum * tried_per_value) state = State::too_many;
       if (std::all_of(level.guards.begin(), level.guards.end(), passes)) descend(at + 1);
     }
   };
@@ -178,10 +178,10 @@ std::optional<Prover::Violation> Prover::find_negative(const Enclosing& enclosin
   return search(variables, required);
 }
 
-bool Prover::tiles(const Enclosing& enclosing, const std::set<std::size_t>& wanted, std::int64_t most,
+bool Prover::tiles(const Enclosing& enclosing, const std::set<std::size_t>& wanted, std::int64_t maximum,
                    const Expression& start, const Expression& length, std::int64_t extent) const {
   std::vector<std::pair<std::int64_t, std::int64_t>> intervals;
-  const bool all = enumerate(enclosing, wanted, most, [&](std::span<const std::int64_t> values) {
+  const bool all = enumerate(enclosing, wanted, maximum, [&](std::span<const std::int64_t> values) {
     intervals.emplace_back(start.compiled(values), length.compiled(values));
     return true;
   });

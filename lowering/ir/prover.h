@@ -33,14 +33,14 @@ class Prover {
                                                        std::span<const IndexExpr> conditions) const;
 
   /// Calls visit(values) for every value of the wanted variables (and of those their trip counts depend on) for which
-  /// all guards over these variables alone pass. False if there are more than `most`, or by far too many to try.
-  bool enumerate(const Enclosing& enclosing, const std::set<std::size_t>& wanted, std::int64_t most,
+  /// all guards over these variables alone pass. False if there are more than `maximum`, or by far too many to try.
+  bool enumerate(const Enclosing& enclosing, const std::set<std::size_t>& wanted, std::int64_t maximum,
                  const std::function<bool(std::span<const std::int64_t>)>& visit,
                  std::vector<std::size_t>* enumerated = nullptr) const;
 
   /// Whether the intervals of `length` elements from `start`, one for every value of the wanted variables, cover 0 to
-  /// `extent` - 1, each element once. False also where there are more than `most`.
-  [[nodiscard]] bool tiles(const Enclosing& enclosing, const std::set<std::size_t>& wanted, std::int64_t most,
+  /// `extent` - 1, each element once. False also where there are more than `maximum`.
+  [[nodiscard]] bool tiles(const Enclosing& enclosing, const std::set<std::size_t>& wanted, std::int64_t maximum,
                            const Expression& start, const Expression& length, std::int64_t extent) const;
 
   /// Value of an expression of the nest at a violation.

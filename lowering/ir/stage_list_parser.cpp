@@ -5,11 +5,11 @@
 
 namespace stowage {
 
-std::int64_t NameReader::number(std::string_view what, std::int64_t least, std::int64_t most) {
+std::int64_t NameReader::number(std::string_view what, std::int64_t least, std::int64_t maximum) {
   const Token where = cursor_.peek();
   const std::int64_t value = cursor_.expect_integer(what);
-  if (value < least || value > most) {
-    cursor_.fail(where, "number-out-of-range", fmt::format("{} lies between {} and {}", what, least, most));
+  if (value < least || value > maximum) {
+    cursor_.fail(where, "number-out-of-range", fmt::format("{} lies between {} and {}", what, least, maximum));
   }
   return value;
 }

@@ -22,7 +22,7 @@ class NameReader {
  public:
   explicit NameReader(TextCursor& cursor) : cursor_(cursor) {}
 
-  std::int64_t number(std::string_view what, std::int64_t least, std::int64_t most);
+  std::int64_t number(std::string_view what, std::int64_t least, std::int64_t maximum);
   std::vector<std::int64_t> number_list();
   std::vector<IndexExpr> index_list(std::string_view open, std::string_view close, const ExpressionNames& names);
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/decision_rules.h"
 #include "core/same_padding.h"
 
 namespace stowage {
@@ -89,7 +90,7 @@ std::variant<StageList, Decision> copy_inputs(StageList stages, const CopiedInpu
   IdVector<StageId, Stage> copies;
   for (const std::string& name : inputs) {
     const auto refused = [&](const std::string& why) {
-      return Decision::refuse("schedule", fmt::format("copied: {} cannot be copied: {}", name, why));
+      return Decision::refuse(schedule_rule, fmt::format("copied: {} cannot be copied: {}", name, why));
     };
     const auto input = tensor_named(stages, name);
     if (!input) return refused("there is no such tensor");

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "core/decision_rules.h"
 #include "lowering/ir/compute_form.h"
 #include "lowering/model/group_model.h"
 
@@ -424,7 +425,7 @@ std::variant<StageList, Decision> block_lanes(StageList stages, const LaneBlocks
     if (is_blocked && model.iterator_named(name + "_block")) continue;
     auto blocked = block_one(std::move(stages), name, block);
     if (const auto* why = std::get_if<std::string>(&blocked)) {
-      return Decision::refuse("schedule", fmt::format("lanes: {} cannot be blocked by {}: {}", name, block, *why));
+      return Decision::refuse(schedule_rule, fmt::format("lanes: {} cannot be blocked by {}: {}", name, block, *why));
     }
     stages = std::get<StageList>(std::move(blocked));
   }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/decision_rules.h"
 #include "lowering/model/group_model.h"
 
 namespace stowage {
@@ -267,7 +268,8 @@ std::variant<StageList, Decision> merge_axes(StageList stages, const MergedAxes&
   leave_out_axes_of_one(stages);
   for (const std::vector<std::string>& run : merged) {
     const auto refused = [&](const std::string& why) {
-      return Decision::refuse("schedule", fmt::format("merged: {} cannot be one axis: {}", fmt::join(run, ", "), why));
+      return Decision::refuse(schedule_rule,
+                              fmt::format("merged: {} cannot be one axis: {}", fmt::join(run, ", "), why));
     };
     if (run.size() < 2) return refused("two at least are merged");
     const GroupModel model = model_of_no_target(stages);

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "core/decision_rules.h"
 #include "core/identifiers.h"
 #include "lowering/ir/renumber.h"
 #include "lowering/ir/rewrite.h"
@@ -46,7 +47,7 @@ class NestBuilder {
     add_buffers();
     const std::int64_t room = ldm_for_buffers(model_, target_, slots_by_buffer(model_, schedule_.slots));
     if (nest_.ldm_bytes > room) {
-      return Decision::refuse("ldm-capacity",
+      return Decision::refuse(ldm_capacity_rule,
                               fmt::format("the buffers need {} bytes of LDM, the target has {}", nest_.ldm_bytes, room),
                               fmt::format("{} bytes of LDM more", nest_.ldm_bytes - room));
     }

@@ -62,6 +62,8 @@ class ClipAndPad final : public NestRewriter {
     if (dma == nullptr || dma->direction != DmaDirection::get || done) return put(statement);
     const auto found = served_.find(dma->buffer);
     const Served* padded = found != served_.end() && found->second.padding ? &found->second : nullptr;
+    // The box of another trip, which double-buffer makes of a get that was here before: its names are gone.
+    if (!dma->buffer.origin.empty() && (padded == nullptr || !reaches_outside(*dma, *padded))) return put(statement);
     Dma clipped = *dma;
     bool changed = false;
     for (std::size_t d = 0; d < dma->region.size(); ++d) {
@@ -81,6 +83,13 @@ class ClipAndPad final : public NestRewriter {
       if (!(dma.region[d].start == origin[d])) return false;
     }
     return true;
+  }
+
+  [[nodiscard]] bool reaches_outside(const Dma& dma, const Served& served) const {
+    for (std::size_t d = 0; d < served.reach.size(); ++d) {
+      if (served.reach[d].low < 0 || served.reach[d].high > last_of(dma, d)) return true;
+    }
+    return false;
   }
 
   [[nodiscard]] const Buffer& buffer_of(const Dma& dma) const { return nest().buffers[dma.buffer]; }

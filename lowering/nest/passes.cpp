@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "core/check.h"
-#include "lowering/model/group_model.h"
-#include "lowering/nest/build_nest.h"
 
 namespace stowage {
 
@@ -29,31 +28,55 @@ int pass_number(std::string_view name) {
   return 0;
 }
 
+std::variant<BuiltNest, Decision> run_build(BuiltNest /*nothing*/, const ScheduledGroup& group) {
+  return build_nest(group.name, group.model, group.schedule, group.target);
+}
+
+std::variant<BuiltNest, Decision> run_place_transfers(BuiltNest built, const ScheduledGroup& group) {
+  BuiltNest placed;
+  placed.nest = place_transfers(std::move(built), group.model);
+  return placed;
+}
+
+namespace {
+
+/// All passes in the order of their tables; `after` sees the name of each and the nest that it leaves.
+template <class After>
+Lowered run_passes(const ScheduledGroup& group, After after) {
+  BuiltNest built;
+  for (const SchedulePass& pass : schedule_passes) {
+    auto made = pass.run(std::move(built), group);
+    if (auto* refused = std::get_if<Decision>(&made)) return std::move(*refused);
+    built = std::get<BuiltNest>(std::move(made));
+    after(pass.name, built.nest);
+  }
+  LoopNest nest = std::move(built.nest);
+  for (const Pass& pass : nest_passes) {
+    nest = pass.run(std::move(nest), group.target);
+    after(pass.name, nest);
+  }
+  return nest;
+}
+
+}  // namespace
+
 Lowered lower(const std::string& name, const StageList& stages, const Schedule& schedule, const Target& target) {
   return lower(name, build_group_model(stages, target), schedule, target);
 }
 
 Lowered lower(const std::string& name, const GroupModel& model, const Schedule& schedule, const Target& target) {
-  auto built = build_nest(name, model, schedule, target);
-  if (auto* refused = std::get_if<Decision>(&built)) return std::move(*refused);
-  LoopNest nest = place_transfers(std::get<BuiltNest>(std::move(built)), model);
-  for (const Pass& pass : nest_passes) nest = pass.run(std::move(nest), target);
-  return nest;
+  return run_passes({name, model, schedule, target}, [](std::string_view, const LoopNest&) {});
 }
 
 std::vector<NestAfter> lower_pass_by_pass(const std::string& name, const StageList& stages, const Schedule& schedule,
                                           const Target& target) {
   const GroupModel model = build_group_model(stages, target);
-  auto built = build_nest(name, model, schedule, target);
-  check(std::holds_alternative<BuiltNest>(built), "a planned group can no longer be lowered");
-  std::vector<NestAfter> steps = {{build_pass.name, to_text(std::get<BuiltNest>(built).nest)}};
-  LoopNest nest = place_transfers(std::get<BuiltNest>(std::move(built)), model);
-  steps.push_back({place_transfers_pass.name, to_text(nest)});
-  for (const Pass& pass : nest_passes) {
-    nest = pass.run(std::move(nest), target);
+  std::vector<NestAfter> steps;
+  const Lowered lowered = run_passes({name, model, schedule, target}, [&](std::string_view pass, const LoopNest& nest) {
     std::string text = to_text(nest);
-    if (text != steps.back().text) steps.push_back({pass.name, std::move(text)});
-  }
+    if (find_pass(pass) == nullptr || text != steps.back().text) steps.push_back({pass, std::move(text)});
+  });
+  check(std::holds_alternative<LoopNest>(lowered), "a planned group can no longer be lowered");
   return steps;
 }
 

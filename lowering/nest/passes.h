@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lowering as a list of passes. The first two make a nest from a schedule (build_nest.h), and each of the others makes
-// another nest from that. The tables below are what lower() runs, in order, and what `stowage passes` prints.
+// another nest from the one before it. lower() runs the tables below in their order, and `stowage passes` prints them.
 #pragma once
 
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "core/target.h"
 #include "lowering/ir/loop_nest.h"
+#include "lowering/model/group_model.h"
 #include "lowering/model/schedule.h"
+#include "lowering/nest/build_nest.h"
 #include "lowering/nest/lower.h"
 
 namespace stowage {
@@ -23,20 +26,35 @@ LoopNest set_dma_units(LoopNest nest, const Target& target);
 struct Pass {
   std::string_view name;
   std::string_view summary;  ///< one sentence
-  /// Of a nest of sound structure; what it does not change it shares with that.
+  /// Takes a nest of sound structure; the statements that it does not change are shared by both.
   LoopNest (*run)(LoopNest nest, const Target& target);
   bool mends = false;  ///< it takes nests that are not sound yet and leaves sound ones (docs/ir.md)
 };
+
+/// What is lowered.
+struct ScheduledGroup {
+  const std::string& name;
+  const GroupModel& model;
+  const Schedule& schedule;
+  const Target& target;
+};
+
+std::variant<BuiltNest, Decision> run_build(BuiltNest nothing, const ScheduledGroup& group);
+std::variant<BuiltNest, Decision> run_place_transfers(BuiltNest built, const ScheduledGroup& group);
 
 /// A pass that needs the schedule: it runs inside of lower() only.
 struct SchedulePass {
   std::string_view name;
   std::string_view summary;  ///< one sentence
+  /// Of what the pass before it made, of the first one nothing. A refusal: the schedule has no nest.
+  std::variant<BuiltNest, Decision> (*run)(BuiltNest before, const ScheduledGroup& group);
 };
 
-inline constexpr SchedulePass build_pass = {"build", "Loops, LDM buffers and computations, from the schedule."};
+inline constexpr SchedulePass build_pass = {"build", "Loops, LDM buffers and computations, from the schedule.",
+                                            run_build};
 inline constexpr SchedulePass place_transfers_pass = {
-    "place-transfers", "Whole boxes are loaded and results stored where the schedule has their places."};
+    "place-transfers", "Whole boxes are loaded and results stored where the schedule has their places.",
+    run_place_transfers};
 inline constexpr SchedulePass schedule_passes[] = {build_pass, place_transfers_pass};
 
 inline constexpr Pass nest_passes[] = {

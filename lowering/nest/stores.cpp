@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lowering/nest/stores.h"
 
+#include "core/decision_rules.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -29,12 +31,13 @@ std::optional<Decision> check_tiles(const GroupModel& model, const ModelBuffer& 
     if (stage.axes[static_cast<std::size_t>(axis)].extent == 1) continue;
     const auto iterator = iterator_along(model, stored.stage, axis);
     if (iterator && seen.insert(*iterator).second) continue;
-    return Decision::refuse("schedule", fmt::format("{} is stored, but its readers want other parts of it than tiles "
-                                                    "side by side along {}",
-                                                    stored.name, stage.axes[static_cast<std::size_t>(axis)].name));
+    return Decision::refuse(schedule_rule,
+                            fmt::format("{} is stored, but its readers want other parts of it than tiles "
+                                        "side by side along {}",
+                                        stored.name, stage.axes[static_cast<std::size_t>(axis)].name));
   }
   if (!stored.padding) return std::nullopt;
-  return Decision::refuse("schedule", fmt::format("{} is stored, but a reader looks outside of it", stored.name));
+  return Decision::refuse(schedule_rule, fmt::format("{} is stored, but a reader looks outside of it", stored.name));
 }
 
 /// The main stage and its tail are complete inside all spatial loops, earlier ones at their place.
@@ -58,13 +61,14 @@ std::optional<Decision> check_stores(const GroupModel& model, const ReadSchedule
     const std::set<int> own = stored.all_iterators();
     for (const ParallelSplit& split : schedule.parallel) {
       if (split.parts == 1 || own.contains(model.iterator_named(split.iterator).value())) continue;
-      return Decision::refuse("schedule", fmt::format("parallel: {} is split over cores, each of which would store the "
-                                                      "same elements of {}",
-                                                      split.iterator, stored.name));
+      return Decision::refuse(schedule_rule,
+                              fmt::format("parallel: {} is split over cores, each of which would store the "
+                                          "same elements of {}",
+                                          split.iterator, stored.name));
     }
     for (const int l : loops_around(model, schedule, b)) {
       if (own.contains(schedule.loop(l).iterator)) continue;
-      return Decision::refuse("schedule",
+      return Decision::refuse(schedule_rule,
                               fmt::format("order: the loop {} stands outside of one that moves {}, which would be "
                                           "stored again in each of its trips",
                                           schedule.loop(l).name, stored.name));

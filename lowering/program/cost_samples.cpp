@@ -71,8 +71,8 @@ std::vector<CostSample> cost_samples(const CanonicalStages& group, const Planner
     if (auto sample = sample_of(*other, target, stop)) samples.push_back(*std::move(sample));
   }
   std::mt19937_64 random(seed);
-  const std::size_t most = samples.size() + variants;
-  for (std::size_t tries = 0; tries < 3 * variants && samples.size() < most && !stop.stop_requested(); ++tries) {
+  const std::size_t maximum = samples.size() + variants;
+  for (std::size_t tries = 0; tries < 3 * variants && samples.size() < maximum && !stop.stop_requested(); ++tries) {
     const Schedule schedule = variant_of(plan->schedule, random);
     const Planned variant = plan_chosen("group", group.stages, schedule, planner, target, {});
     const auto* other = std::get_if<Plan>(&variant);

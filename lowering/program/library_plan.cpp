@@ -97,8 +97,8 @@ std::variant<MatrixProduct, Decision> product_of(const Stage& stage, const Facto
   const auto b = operand(right.access->tensor, product.k, depth.in_b, product.n, columns.in_b);
   const auto c = operand(stage.output, product.m, rows.in_c, product.n, columns.in_c);
   if (!a || !b || !c || c->transposed) return no_product("a matrix lies neither by rows nor by columns");
-  constexpr std::int64_t most = std::numeric_limits<int>::max();
-  if (std::max({product.m, product.n, product.k, a->row, b->row, c->row}) > most)
+  constexpr std::int64_t maximum = std::numeric_limits<int>::max();
+  if (std::max({product.m, product.n, product.k, a->row, b->row, c->row}) > maximum)
     return no_product("an extent is no int");
   product.a = *a;
   product.b = *b;

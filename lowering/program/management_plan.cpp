@@ -130,13 +130,13 @@ double cached_traffic(const StageList& list, const Stage& stage, std::int64_t ca
     trips[a] = extent;
     if (fits()) continue;
     // As many trips of this loop as leave everything in the cache: one at least.
-    std::int64_t most = 1;
-    for (std::int64_t above = extent; most + 1 < above;) {
-      trips[a] = most + (above - most) / 2;
-      (fits() ? most : above) = trips[a];
+    std::int64_t maximum = 1;
+    for (std::int64_t above = extent; maximum + 1 < above;) {
+      trips[a] = maximum + (above - maximum) / 2;
+      (fits() ? maximum : above) = trips[a];
     }
-    trips[a] = most;
-    outside = static_cast<double>((extent + most - 1) / most) * points_of(stage, a);
+    trips[a] = maximum;
+    outside = static_cast<double>((extent + maximum - 1) / maximum) * points_of(stage, a);
     break;
   }
   double bytes = 0;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/decision_rules.h"
 #include "core/number_text.h"
 #include "lowering/model/group_model.h"
 #include "lowering/model/group_trace.h"
@@ -87,8 +88,8 @@ Planned plan_with_alignment(const std::string& name, const StageList& stages, co
   for (TraceRecord& record : records.records) trace.add(std::move(record));
   const UnalignedTransfer* wide = find_refused(unaligned);
   if (wide == nullptr) return planned;
-  return Decision::refuse("dma-alignment", fmt::format("{}; {} moves multiples of {} bytes ('dma.alignment')",
-                                                       wide->reason, target.name, target.dma.alignment));
+  return Decision::refuse(dma_alignment_rule, fmt::format("{}; {} moves multiples of {} bytes ('dma.alignment')",
+                                                          wide->reason, target.name, target.dma.alignment));
 }
 
 }  // namespace

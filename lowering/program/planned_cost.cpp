@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "core/decision_rules.h"
 #include "core/parallel.h"
 #include "lowering/nest/group_work.h"
 #include "lowering/program/canonical_stages.h"
@@ -44,14 +45,14 @@ GroupCost::Answer answer_of(Planned planned, const Graph& graph, const FusedOper
   if (group.operators.size() > 1) {
     if (const auto added = added_unaligned(graph, group, plan.nest, planner, target, choices)) {
       return {
-          Decision::refuse("dma-alignment", fmt::format("{}, which its operators alone do not make", added->reason)),
+          Decision::refuse(dma_alignment_rule, fmt::format("{}, which its operators alone do not make", added->reason)),
           0};
     }
   }
   Evaluated cycles = evaluated_cycles(plan, target, evaluator, stop);
   if (auto* refused = std::get_if<Decision>(&cycles)) {
     // Without an operator alone there is no plan at all; the closed form says at once what that takes.
-    if (refused->rule == "stopped" && group.operators.size() == 1) return {Decision::allow(), plan.time.cycles};
+    if (refused->rule == stopped_rule && group.operators.size() == 1) return {Decision::allow(), plan.time.cycles};
     return {std::move(*refused), 0};
   }
   return {Decision::allow(), std::get<std::int64_t>(cycles)};
@@ -171,7 +172,7 @@ std::vector<GroupCost::Answer> PlannedGroupCost::costs(const Graph& graph, std::
     const auto cut = cut_short.find(keys[i]);
     answers[i] = known != nullptr         ? *known
                  : cut != cut_short.end() ? cut->second
-                                          : Answer{{false, "stopped", "stopped", {}}, 0};
+                                          : Answer{{false, stopped_rule, "stopped", {}}, 0};
     Decision& decision = answers[i].decision;
     decision.reason = with_original_names(decision.reason, canonical[i]);
     decision.flip = with_original_names(decision.flip, canonical[i]);
@@ -187,7 +188,7 @@ std::string PlannedGroupCost::change_that_allows(const Graph& graph, const Fused
                      {}, {})
         .decision;
   };
-  if (decision(*target_).rule == "dma-alignment") {
+  if (decision(*target_).rule == dma_alignment_rule) {
     Target target = *target_;
     while (target.dma.alignment > 1) {
       target.dma.alignment /= 2;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/decision_rules.h"
 #include "core/number_text.h"
 #include "core/overloaded.h"
 #include "core/parallel.h"
@@ -70,8 +71,8 @@ constexpr const char* too_large_rule = "plan-too-large";
 
 std::string remedy_for(const Decision& refused) {
   if (refused.rule == too_large_rule) return "split its tensors, or choose a target with more LDM";
-  if (refused.rule == "ldm-capacity") return "choose a target with more LDM or another fusion";
-  if (refused.rule == "dma-alignment") return "choose a target with a smaller dma.alignment";
+  if (refused.rule == ldm_capacity_rule) return "choose a target with more LDM or another fusion";
+  if (refused.rule == dma_alignment_rule) return "choose a target with a smaller dma.alignment";
   if (refused.rule == cycle_limit_rule) {
     return "give the target's clock_hz, dma_bandwidth, dma_startup_cycles, launch_seconds and flops per cycle values "
            "of a "
@@ -162,11 +163,12 @@ std::variant<StepWork, Decision> work_of(const Graph& graph, const FusedOperator
     refused = std::move(*decision);
   } else {
     const LoopNest& nest = std::get<Plan>(planned).nest;
-    const auto broken = verify(nest, target);
-    if (broken && broken->starts_with(unchecked_rule)) {
-      refused = Decision::refuse(too_large_rule, fmt::format("its plan is too large to be shown sound: {}", *broken));
+    const auto broken = broken_promise(nest, target);
+    if (broken && broken->rule == unchecked_rule) {
+      refused = Decision::refuse(too_large_rule,
+                                 fmt::format("its plan is too large to be shown sound: {}", text_of(*broken)));
     } else {
-      check(!broken, fmt::format("the plan of {} is unsound: {}", group.name, broken.value_or("")));
+      check(!broken, fmt::format("the plan of {} is unsound: {}", group.name, broken ? text_of(*broken) : ""));
     }
   }
   if (!refused) return launch_of(std::get<Plan>(std::move(planned)));
@@ -230,7 +232,8 @@ void warn_of_management_core(const Program& program, Diagnostics& diagnostics) {
   diagnostics.add(std::move(warning));
 }
 
-/// What no tensors' places can mend is told with its numbers instead of failing on the machine.
+/// A network that is too large for main memory wherever its tensors lie is refused here, with the numbers, rather than
+/// failing on the machine.
 void check_main_memory(const Program& program, Diagnostics& diagnostics) {
   const std::int64_t room = program.target.main_memory.bytes;
   const MemoryMap& memory = program.memory;

@@ -79,9 +79,9 @@ struct ProgramTotals {
 };
 ProgramTotals totals_of(const Program& program);
 
-/// Plans every group of a fused graph, on so many threads (0: one a core of this host), on which nothing depends.
-/// Schedules by fused operator's name. Refusals become diagnostics. `choices` holds what is known of this planner and
-/// target already, and gets what is found.
+/// Plans every group of a fused graph. The number of threads (0: one a core of this host) changes nothing in the
+/// result. Schedules by fused operator's name. Refusals become diagnostics. `choices` holds what is known of this
+/// planner and target already, and gets what is found.
 Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string, Schedule>& schedules,
                              const Planner& planner, const Target& target, TraceSink trace, Diagnostics& diagnostics,
                              std::stop_token stop = {}, const ProgressSink& progress = {}, unsigned threads = 0,

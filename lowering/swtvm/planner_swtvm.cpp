@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/decision_rules.h"
 #include "core/number_text.h"
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_trace.h"
@@ -18,7 +19,7 @@ namespace stowage {
 namespace {
 
 Decision refuse(std::string reason, std::string flip = {}) {
-  return Decision::refuse("schedule", std::move(reason), std::move(flip));
+  return Decision::refuse(schedule_rule, std::move(reason), std::move(flip));
 }
 
 std::vector<std::string> iterator_names(const GroupModel& model) {

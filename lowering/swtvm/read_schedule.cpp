@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lowering/swtvm/read_schedule.h"
 
+#include "core/decision_rules.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -12,7 +14,7 @@ std::optional<Decision> read_sizes(const GroupModel& model, const Schedule& sche
   for (const ModelIterator& iterator : model.iterators) {
     const auto found = schedule.buffer.find(iterator.name);
     if (found == schedule.buffer.end()) {
-      return Decision::refuse("schedule", fmt::format("no buffer size for {}", iterator.name));
+      return Decision::refuse(schedule_rule, fmt::format("no buffer size for {}", iterator.name));
     }
     read.sizes.push_back(found->second);
   }
@@ -25,7 +27,7 @@ std::optional<Decision> read_order(const GroupModel& model, const std::vector<st
     const std::string loop = read.sizes[i] == 1 ? name : name + "o";
     const bool has_loop = std::find(order.begin(), order.end(), loop) != order.end();
     if (!has_loop && read.sizes[i] < read.ranges[i]) {
-      return Decision::refuse("schedule",
+      return Decision::refuse(schedule_rule,
                               fmt::format("the order has no loop {} although {} of {} elements are buffered", loop,
                                           read.sizes[i], read.ranges[i]));
     }
@@ -34,7 +36,7 @@ std::optional<Decision> read_order(const GroupModel& model, const std::vector<st
   const auto loops = outer_loops(model, read.ranges, {read.sizes, read.whole});
   for (const std::string& name : order) {
     const auto loop = std::find_if(loops.begin(), loops.end(), [&](const OuterLoop& l) { return l.name == name; });
-    if (loop == loops.end()) return Decision::refuse("schedule", fmt::format("there is no outer loop {}", name));
+    if (loop == loops.end()) return Decision::refuse(schedule_rule, fmt::format("there is no outer loop {}", name));
     read.order.push_back(*loop);
   }
   return std::nullopt;

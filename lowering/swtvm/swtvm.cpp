@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/decision_rules.h"
 #include "core/number_text.h"
 #include "lowering/model/group_trace.h"
 #include "lowering/model/ldm_room.h"
@@ -103,7 +104,7 @@ class LdmManagement {
     std::string reason = sentence(exceeded, names_of(model_));
     if (slots > 1) reason += fmt::format(", in {} slots", slots);
     trace_.add(std::move(exceeded));
-    return Decision::refuse("ldm-capacity", reason,
+    return Decision::refuse(ldm_capacity_rule, reason,
                             fmt::format("{} of LDM more{}", ldm_bytes_text(used() - room_),
                                         slots > 1 ? ", or one slot of each tensor" : ""));
   }

@@ -20,6 +20,7 @@ void join(CostFormula& term, const CostFormula& cost) {
     const auto& more = std::get<TransferCost>(cost);
     transfers->moved.insert(transfers->moved.end(), more.moved.begin(), more.moved.end());
     transfers->one_core_seconds += more.one_core_seconds;
+    transfers->busiest_seconds += more.busiest_seconds;
     transfers->transfers_of_busiest += more.transfers_of_busiest;
     transfers->calls_of_busiest += more.calls_of_busiest;
     transfers->more_calls_cycles += more.more_calls_cycles;

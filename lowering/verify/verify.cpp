@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/decision_rules.h"
 #include "core/quoting.h"
 #include "core/storage_box.h"
 #include "lowering/ir/enclosing.h"
@@ -28,17 +29,19 @@ class StructureCheck {
   explicit StructureCheck(const LoopNest& nest) : nest_(nest), bound_(nest.variables.size(), false) {}
 
   Broken run() {
-    if (auto broken = verify(nest_.stages)) return "stages: " + *broken;
+    if (auto broken = verify(nest_.stages)) return of_nest("stages", *broken);
     if (auto broken = names()) return broken;
     if (auto broken = tables()) return broken;
     for (const CoreAxis& axis : nest_.core_grid) {
-      if (axis.variable.index() >= nest_.variables.size()) return "structure: a core axis binds an unknown variable";
-      if (axis.parts < 1 || axis.stride < 1) return "structure: a core axis has no parts or no stride";
+      if (axis.variable.index() >= nest_.variables.size())
+        return of_nest("structure", "a core axis binds an unknown variable");
+      if (axis.parts < 1 || axis.stride < 1) return of_nest("structure", "a core axis has no parts or no stride");
       if (bound_[axis.variable.index()]) return bound_twice(axis.variable);
       bound_[axis.variable.index()] = true;
       in_scope_.insert(axis.variable);
     }
-    if (nest_.mesh && (nest_.mesh->rows < 1 || nest_.mesh->columns < 1)) return "structure: the mesh has no cores";
+    if (nest_.mesh && (nest_.mesh->rows < 1 || nest_.mesh->columns < 1))
+      return of_nest("structure", "the mesh has no cores");
     return block(nest_.body);
   }
 
@@ -47,46 +50,47 @@ class StructureCheck {
     std::set<std::string> variables, tensors, buffers;
     for (const NestVariable& v : nest_.variables) {
       if (!is_identifier(v.name) || !variables.insert(v.name).second)
-        return fmt::format("structure: variable name '{}' is taken or no identifier", v.name);
+        return of_nest("structure", fmt::format("variable name '{}' is taken or no identifier", v.name));
     }
     for (const NestTensor& t : nest_.tensors) {
       if (!is_identifier(t.name) || !tensors.insert(t.name).second)
-        return fmt::format("structure: tensor name '{}' is taken or no identifier", t.name);
+        return of_nest("structure", fmt::format("tensor name '{}' is taken or no identifier", t.name));
     }
     for (const Buffer& b : nest_.buffers) {
       if (!is_identifier(b.name) || !buffers.insert(b.name).second)
-        return fmt::format("structure: buffer name '{}' is taken or no identifier", b.name);
+        return of_nest("structure", fmt::format("buffer name '{}' is taken or no identifier", b.name));
     }
     return std::nullopt;
   }
 
   Broken tables() const {
     for (const NestTensor& t : nest_.tensors) {
-      if (!nest_.stages.tensors.contains(t.tensor)) return "structure: a memory tensor of no stage tensor";
+      if (!nest_.stages.tensors.contains(t.tensor)) return of_nest("structure", "a memory tensor of no stage tensor");
       if (t.strides.size() != nest_.stages.tensors[t.tensor].shape.size())
-        return fmt::format("structure: {} has as many strides as it has no dimensions", t.name);
+        return of_nest("structure", fmt::format("{} has as many strides as it has no dimensions", t.name));
       if (!addresses_once(nest_.stages.tensors[t.tensor].shape, t.strides))
-        return fmt::format("structure: two elements of {} lie at one place in memory", t.name);
+        return of_nest("structure", fmt::format("two elements of {} lie at one place in memory", t.name));
     }
     for (const Buffer& b : nest_.buffers) {
-      if (!nest_.stages.tensors.contains(b.tensor)) return fmt::format("structure: buffer {} holds no tensor", b.name);
+      if (!nest_.stages.tensors.contains(b.tensor))
+        return of_nest("structure", fmt::format("buffer {} holds no tensor", b.name));
       const std::size_t rank = nest_.stages.tensors[b.tensor].shape.size();
       if (b.extents.size() != rank || b.origin.size() != rank)
-        return fmt::format("structure: buffer {} has another rank than its tensor", b.name);
+        return of_nest("structure", fmt::format("buffer {} has another rank than its tensor", b.name));
       if (b.type != nest_.stages.tensors[b.tensor].type)
-        return fmt::format("structure: buffer {} has another type than {}", b.name,
-                           nest_.stages.tensors[b.tensor].name);
-      if (b.slots < 1) return fmt::format("structure: buffer {} has {} slots", b.name, b.slots);
+        return of_nest("structure",
+                       fmt::format("buffer {} has another type than {}", b.name, nest_.stages.tensors[b.tensor].name));
+      if (b.slots < 1) return of_nest("structure", fmt::format("buffer {} has {} slots", b.name, b.slots));
       if (std::any_of(b.extents.begin(), b.extents.end(), [](std::int64_t e) { return e < 0; }))
-        return fmt::format("structure: buffer {} has a negative extent", b.name);
+        return of_nest("structure", fmt::format("buffer {} has a negative extent", b.name));
       if (b.shares_with && !nest_.buffers.contains(*b.shares_with))
-        return fmt::format("structure: buffer {} shares with none", b.name);
+        return of_nest("structure", fmt::format("buffer {} shares with none", b.name));
     }
     return std::nullopt;
   }
 
   Broken bound_twice(VarId v) const {
-    return fmt::format("scope: variable {} is bound twice", nest_.variables[v.index()].name);
+    return of_nest("scope", fmt::format("variable {} is bound twice", nest_.variables[v.index()].name));
   }
 
   Broken bind(const Stmt& s, VarId v, NestVariable::Kind kind) {
@@ -155,7 +159,8 @@ class StructureCheck {
   Broken block(const Block& statements) {
     const std::set<VarId> outside = in_scope_;
     for (const StmtPtr& s : statements) {
-      if (s->id <= last_id_) return fmt::format("structure: statement {} comes after statement {}", s->id, last_id_);
+      if (s->id <= last_id_)
+        return of_nest("structure", fmt::format("statement {} comes after statement {}", s->id, last_id_));
       last_id_ = s->id;
       if (auto broken = statement(*s)) return broken;
     }
@@ -281,7 +286,14 @@ class StructureCheck {
 
 }  // namespace
 
-std::string broken_rule(const LoopNest& nest, std::string_view rule, const Stmt& statement, std::string_view message) {
+std::string text_of(const BrokenPromise& broken) { return broken.rule + ": " + broken.reason; }
+
+BrokenPromise of_nest(std::string_view rule, std::string reason) {
+  return {std::string(rule), std::nullopt, std::move(reason)};
+}
+
+BrokenPromise broken_rule(const LoopNest& nest, std::string_view rule, const Stmt& statement,
+                          std::string_view message) {
   // The text may not exist while references are broken; then the number alone has to do.
   std::string line;
   if (rule != "structure") {
@@ -294,7 +306,7 @@ std::string broken_rule(const LoopNest& nest, std::string_view rule, const Stmt&
   }
   constexpr std::size_t readable = 240;  // a hostile text has lines of thousands of characters
   if (!line.empty()) line = fmt::format(" '{}'", shortened(line, readable));
-  return fmt::format("{}: statement {}{}: {}", rule, statement.id, line, message);
+  return {std::string(rule), statement.id, fmt::format("statement {}{}: {}", statement.id, line, message)};
 }
 
 Broken verify_structure(const LoopNest& nest) { return StructureCheck(nest).run(); }
@@ -306,21 +318,22 @@ namespace {
 Broken verify_mesh(const LoopNest& nest, const Target& target) {
   const Mesh& mesh = *nest.mesh;
   if (mesh.columns != target.cores.mesh_columns || mesh.rows > target.cores.mesh_rows) {
-    return fmt::format("mesh: the nest is for {} rows of {} columns, {} has {} rows of {}", mesh.rows, mesh.columns,
-                       target.name, target.cores.mesh_rows, target.cores.mesh_columns);
+    return of_nest(mesh_rule,
+                   fmt::format("the nest is for {} rows of {} columns, {} has {} rows of {}", mesh.rows, mesh.columns,
+                               target.name, target.cores.mesh_rows, target.cores.mesh_columns));
   }
   if (nest.cores_used() != static_cast<std::int64_t>(mesh.rows) * mesh.columns) {
-    return fmt::format("mesh: {} rows of {} columns are not the {} cores that the nest runs on", mesh.rows,
-                       mesh.columns, nest.cores_used());
+    return of_nest(mesh_rule, fmt::format("{} rows of {} columns are not the {} cores that the nest runs on", mesh.rows,
+                                          mesh.columns, nest.cores_used()));
   }
-  if (!core_number(nest)) return "mesh: the coordinates of a core do not count its number";
+  if (!core_number(nest)) return of_nest(mesh_rule, "the coordinates of a core do not count its number");
   Broken broken;
   visit_statements(nest.body, [&](const Stmt& s) {
     const auto team = team_of(s);
     // A get can go to the rows that there are.
     const bool is_get = std::holds_alternative<Dma>(s.node) && team == Space::mesh;
     if (broken || !team || *team == Space::row || is_get || mesh.rows == target.cores.mesh_rows) return;
-    broken = broken_rule(nest, "mesh", s,
+    broken = broken_rule(nest, mesh_rule, s,
                          fmt::format("goes down columns, {} has {} rows, of which the nest takes {}", target.name,
                                      target.cores.mesh_rows, mesh.rows));
   });
@@ -331,36 +344,37 @@ Broken verify_mesh(const LoopNest& nest, const Target& target) {
 
 Broken verify_memory(const LoopNest& nest, const Target& target) {
   if (const std::int64_t room = ldm_for_buffers(nest, target); nest.ldm_bytes > room) {
-    return fmt::format("ldm-capacity: the buffers need {} bytes of LDM, {} has {} beside {} {}", nest.ldm_bytes,
-                       target.name, room, target.ldm.bytes - room,
-                       room < target.ldm.available() ? "for parameters" : "reserved");
+    return of_nest(ldm_capacity_rule, fmt::format("the buffers need {} bytes of LDM, {} has {} beside {} {}",
+                                                  nest.ldm_bytes, target.name, room, target.ldm.bytes - room,
+                                                  room < target.ldm.available() ? "for parameters" : "reserved"));
   }
   for (const Buffer& buffer : nest.buffers) {
     if (buffer.offset < 0 || buffer.offset + buffer.bytes() > nest.ldm_bytes) {
-      return fmt::format("ldm-capacity: buffer {} takes bytes {}..{} of an LDM arena of {}", buffer.name, buffer.offset,
-                         buffer.offset + buffer.bytes() - 1, nest.ldm_bytes);
+      return of_nest(ldm_capacity_rule, fmt::format("buffer {} takes bytes {}..{} of an LDM arena of {}", buffer.name,
+                                                    buffer.offset, buffer.offset + buffer.bytes() - 1, nest.ldm_bytes));
     }
     if (buffer.offset % target.ldm.alignment != 0) {
-      return fmt::format("ldm-alignment: buffer {} begins at byte {}, no multiple of {}", buffer.name, buffer.offset,
-                         target.ldm.alignment);
+      return of_nest(ldm_alignment_rule, fmt::format("buffer {} begins at byte {}, no multiple of {}", buffer.name,
+                                                     buffer.offset, target.ldm.alignment));
     }
     if (buffer.slots > 1 && buffer.slot_bytes() % target.ldm.alignment != 0) {
-      return fmt::format("ldm-alignment: slots of {} bytes of buffer {} do not all begin at multiples of {}",
-                         buffer.slot_bytes(), buffer.name, target.ldm.alignment);
+      return of_nest(ldm_alignment_rule,
+                     fmt::format("slots of {} bytes of buffer {} do not all begin at multiples of {}",
+                                 buffer.slot_bytes(), buffer.name, target.ldm.alignment));
     }
     if (buffer.shares_with && nest.buffers[*buffer.shares_with].offset != buffer.offset) {
-      return fmt::format("ldm-sharing: buffer {} shares with {} but begins elsewhere", buffer.name,
-                         nest.buffers[*buffer.shares_with].name);
+      return of_nest("ldm-sharing", fmt::format("buffer {} shares with {} but begins elsewhere", buffer.name,
+                                                nest.buffers[*buffer.shares_with].name));
     }
   }
   if (nest.cores_used() > target.cores.count) {
-    return fmt::format("core-grid: the grid has {} cores, {} has {}", nest.cores_used(), target.name,
-                       target.cores.count);
+    return of_nest(core_grid_rule,
+                   fmt::format("the grid has {} cores, {} has {}", nest.cores_used(), target.name, target.cores.count));
   }
   std::set<std::vector<std::int64_t>> coordinates;
   for (int core = 0; core < nest.cores_used(); ++core) {
     if (!coordinates.insert(values_of_core(nest, core)).second) {
-      return fmt::format("core-grid: core {} has the same coordinates as an earlier one", core);
+      return of_nest(core_grid_rule, fmt::format("core {} has the same coordinates as an earlier one", core));
     }
   }
   return nest.mesh ? verify_mesh(nest, target) : std::nullopt;
@@ -374,19 +388,19 @@ Broken verify_units(const LoopNest& nest, const Target& target) {
     if (broken || dma == nullptr || dma->unit_bytes == 1) return;
     const int bytes = byte_size(nest.buffers[dma->buffer].type);
     if (dma->unit_bytes != target.dma.alignment || bytes >= target.dma.alignment) {
-      broken = broken_rule(nest, "dma-unit", stmt,
+      broken = broken_rule(nest, dma_unit_rule, stmt,
                            fmt::format("moves units of {} bytes, where {} moves {} of elements of {}", dma->unit_bytes,
                                        target.name, std::max(1, target.dma.alignment), bytes));
       return;
     }
     const auto found = std::find_if(unaligned.begin(), unaligned.end(),
                                     [&](const UnalignedTransfer& transfer) { return transfer.statement == stmt.id; });
-    if (found != unaligned.end()) broken = broken_rule(nest, "dma-unit", stmt, "is not aligned: " + found->reason);
+    if (found != unaligned.end()) broken = broken_rule(nest, dma_unit_rule, stmt, "is not aligned: " + found->reason);
   });
   return broken;
 }
 
-std::optional<std::string> verify(const LoopNest& nest, const Target& target) {
+Broken broken_promise(const LoopNest& nest, const Target& target) {
   if (auto broken = verify_structure(nest)) return broken;
   if (auto broken = verify_size(nest)) return broken;
   if (auto broken = verify_memory(nest, target)) return broken;
@@ -399,6 +413,11 @@ std::optional<std::string> verify(const LoopNest& nest, const Target& target) {
   if (auto broken = verify_flow(nest)) return broken;
   if (auto broken = verify_padding(nest)) return broken;
   return verify_writes(nest);
+}
+
+std::optional<std::string> verify(const LoopNest& nest, const Target& target) {
+  const auto broken = broken_promise(nest, target);
+  return broken ? std::optional(text_of(*broken)) : std::nullopt;
 }
 
 }  // namespace stowage

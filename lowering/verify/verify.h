@@ -10,7 +10,18 @@
 
 namespace stowage {
 
-/// Broken promises of a nest (bounds, LDM size, races between cores, waits), or nothing.
+/// A rule that a nest breaks, and where.
+struct BrokenPromise {
+  std::string rule;              ///< its name in docs/ir.md
+  std::optional<int> statement;  ///< Stmt::id; nothing where it is about the nest as a whole
+  std::string reason;            ///< with its numbers (yo = 1, ko = 3)
+};
+/// "rule: statement 4 'get A[…] -> AA': what, with numbers".
+std::string text_of(const BrokenPromise& broken);
+
+/// The first broken promise of a nest (bounds, LDM size, races between cores, waits), or nothing.
+std::optional<BrokenPromise> broken_promise(const LoopNest& nest, const Target& target);
+/// The same as text.
 std::optional<std::string> verify(const LoopNest& nest, const Target& target);
 
 }  // namespace stowage

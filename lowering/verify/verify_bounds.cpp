@@ -135,7 +135,7 @@ class BoundsCheck {
       const Range& range = dma.region[d];
       const IndexExpr low = range.start;
       const IndexExpr high = range.start + range.extent - 1;
-      if (auto broken = inside(s, around, "transfer-in-tensor", low, high, shape[d],
+      if (auto broken = inside(s, around, transfer_in_tensor_rule, low, high, shape[d],
                                fmt::format("dimension {} of {}", d, tensor.name), conditions)) {
         return broken;
       }
@@ -168,7 +168,7 @@ class BoundsCheck {
     for (std::size_t d = 0; d < broadcast.region.size(); ++d) {
       const Range& range = broadcast.region[d];
       const Hull& part = touched.emplace_back(Hull{range.start, range.start + range.extent - 1});
-      if (auto broken = inside(s, around, "transfer-in-tensor", part.low, part.high, tensor.shape[d],
+      if (auto broken = inside(s, around, transfer_in_tensor_rule, part.low, part.high, tensor.shape[d],
                                fmt::format("dimension {} of {}", d, tensor.name), conditions)) {
         return broken;
       }

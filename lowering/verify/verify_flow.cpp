@@ -42,7 +42,7 @@ class FlowCheck {
   }
 
   Broken run() {
-    if (cells_.too_many()) return fmt::format("{}: the buffers have too many slots", unchecked_rule);
+    if (cells_.too_many()) return of_nest(unchecked_rule, "the buffers have too many slots");
     return on_cores(0);
   }
 

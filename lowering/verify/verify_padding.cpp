@@ -136,7 +136,7 @@ class PaddingCheck {
         for (const IndexExpr& distance : {first - filled.kept[d].low, filled.kept[d].high - end}) {
           const auto violation = prover_.find_negative(around, distance, conditions);
           if (!violation) continue;
-          return broken_rule(nest_, "padding-is-there", s,
+          return broken_rule(nest_, padding_is_there_rule, s,
                              fmt::format("overwrites padding in dimension {} of buffer {}{}", d,
                                          buffer(use.buffer).name, where(*violation)));
         }
@@ -167,7 +167,7 @@ class PaddingCheck {
                    covers(filled, source, d, before, shape[d], there, around) && is_executed(filled, there, around);
           };
           if (is_filled(source, around, does)) continue;
-          return broken_rule(nest_, "padding-is-there", s,
+          return broken_rule(nest_, padding_is_there_rule, s,
                              fmt::format("reads {} dimension {} of {}, where buffer {} was not filled with {}{}",
                                          before ? "before" : "behind", d, nest_.stages.tensors[access.tensor].name,
                                          buffer(source).name, *access.padding, where(*outside)));

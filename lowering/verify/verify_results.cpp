@@ -421,7 +421,8 @@ class ResultsCheck {
 }  // namespace
 
 std::optional<std::string> verify_results(const LoopNest& nest, const Target& target) {
-  return ResultsCheck(nest, target).run();
+  const Broken broken = ResultsCheck(nest, target).run();
+  return broken ? std::optional(text_of(*broken)) : std::nullopt;
 }
 
 }  // namespace stowage

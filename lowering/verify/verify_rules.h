@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules of verify(LoopNest), in the order in which they are checked; each may rely on the ones before it. A rule
-// returns the first thing that breaks it: "rule: statement 4 'get A[…] -> AA': what, with numbers (yo = 1, ko = 3)".
+// returns the first thing that breaks it.
 #pragma once
 
 #include <functional>
@@ -10,13 +10,22 @@
 
 #include "core/target.h"
 #include "lowering/ir/loop_nest.h"
+#include "lowering/verify/verify.h"
 
 namespace stowage {
 
-using Broken = std::optional<std::string>;
+using Broken = std::optional<BrokenPromise>;
 
-/// The rule that is named where a nest is too large to be shown sound: it may be.
+// Names of rules that others ask for.
+
+/// The nest is too large to be shown sound: it may be.
 inline constexpr std::string_view unchecked_rule = "unchecked";
+inline constexpr std::string_view core_grid_rule = "core-grid";
+inline constexpr std::string_view mesh_rule = "mesh";
+inline constexpr std::string_view ldm_alignment_rule = "ldm-alignment";
+inline constexpr std::string_view dma_unit_rule = "dma-unit";
+inline constexpr std::string_view transfer_in_tensor_rule = "transfer-in-tensor";
+inline constexpr std::string_view padding_is_there_rule = "padding-is-there";
 
 /// References, ranks, ids, names; each variable bound once and used in its scope only.
 Broken verify_structure(const LoopNest& nest);
@@ -46,7 +55,9 @@ Broken verify_writes(const LoopNest& nest);
 /// Every expression of a statement itself (not of a body), and where the boxes begin that it uses.
 void visit_expressions(const LoopNest& nest, const Stmt& s, const std::function<void(const IndexExpr&)>& visit);
 
-/// "rule: statement 4 'first line of its text': message".
-std::string broken_rule(const LoopNest& nest, std::string_view rule, const Stmt& statement, std::string_view message);
+/// About the nest as a whole.
+BrokenPromise of_nest(std::string_view rule, std::string reason);
+/// Of a statement, for which its number and the first line of its text stand.
+BrokenPromise broken_rule(const LoopNest& nest, std::string_view rule, const Stmt& statement, std::string_view message);
 
 }  // namespace stowage

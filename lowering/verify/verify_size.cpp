@@ -50,8 +50,8 @@ class SizeCheck {
     // Tables have a place for every number up to the largest.
     constexpr std::int64_t gaps = 16;
     if (!broken && largest > gaps * statements) {
-      broken = fmt::format("size: statement {} is one of {}, numbers go up to {} then", largest, statements,
-                           gaps * statements);
+      broken = of_nest("size", fmt::format("statement {} is one of {}, numbers go up to {} then", largest, statements,
+                                           gaps * statements));
     }
     return broken;
   }

@@ -46,7 +46,7 @@ class WritesCheck {
     for (const NestTensorId t : nest_.tensors.ids()) {
       const NestTensor& tensor = nest_.tensors[t];
       if (!tensor.written || element_count(shape_of(t)) == 0) continue;
-      if (puts[t].empty()) return fmt::format("write-coverage: {} is never written", tensor.name);
+      if (puts[t].empty()) return of_nest("write-coverage", fmt::format("{} is never written", tensor.name));
       if (auto broken = puts[t].size() == 1 ? one_put(t, puts[t].front()) : paint_all(t, puts[t])) return broken;
     }
     return std::nullopt;
@@ -200,7 +200,7 @@ class WritesCheck {
       lengths.push_back(put.around.expression(put.dma->region[d].extent));
     }
     auto canvas = canvas_of(extents);
-    if (!canvas) return fmt::format("{}: {} has too many elements", unchecked_rule, written.name);
+    if (!canvas) return of_nest(unchecked_rule, fmt::format("{} has too many elements", written.name));
     Broken broken;
     std::vector<std::vector<std::int64_t>> boxes;
     std::vector<std::size_t> variables;
@@ -226,7 +226,7 @@ class WritesCheck {
         },
         &variables);
     if (broken) return broken;
-    if (!all) return fmt::format("{}: {} is written in too many parts", unchecked_rule, written.name);
+    if (!all) return of_nest(unchecked_rule, fmt::format("{} is written in too many parts", written.name));
     return covered(*canvas, part.dimensions, written, put.statement);
   }
 
@@ -237,7 +237,7 @@ class WritesCheck {
     const auto offset = static_cast<std::int64_t>(missing - canvas.writer.begin());
     const std::string message =
         fmt::format("{} of {} is never written", element_text(canvas, dimensions, offset), written.name);
-    if (statement == nullptr) return "write-coverage: " + message;
+    if (statement == nullptr) return of_nest("write-coverage", message);
     return broken_rule(nest_, "write-coverage", *statement, message);
   }
 
@@ -247,7 +247,7 @@ class WritesCheck {
     std::vector<std::size_t> dimensions(shape_of(tensor).size());
     std::iota(dimensions.begin(), dimensions.end(), std::size_t{0});
     auto canvas = canvas_of(shape_of(tensor));
-    if (!canvas) return fmt::format("{}: {} has too many elements", unchecked_rule, written.name);
+    if (!canvas) return of_nest(unchecked_rule, fmt::format("{} has too many elements", written.name));
     for (std::size_t p = 0; p < puts.size(); ++p) {
       const Put& put = puts[p];
       std::set<std::size_t> everything;
@@ -279,7 +279,7 @@ class WritesCheck {
           },
           &variables);
       if (broken) return broken;
-      if (!all) return fmt::format("{}: {} is written in too many parts", unchecked_rule, written.name);
+      if (!all) return of_nest(unchecked_rule, fmt::format("{} is written in too many parts", written.name));
     }
     return covered(*canvas, dimensions, written, nullptr);
   }

@@ -93,6 +93,27 @@ TEST_CASE("dumped nests lead from build to the plan, those with transfers each b
   CHECK(entries_of("nests").size() == kernels + 1);  // and the marker
 }
 
+TEST_CASE("a pass leaves the nest alone that it made, and what later passes made of that") {
+  const Workplace here;
+  dump(GENERATE("lenet", "cifarnet"), "nests");
+  const auto listed = nlohmann::json::parse(run_stowage({"passes", "--json"}).out);
+  std::size_t tried = 0;
+  for (const auto& [path, text] : files_below("nests")) {
+    if (!path.ends_with(".nest")) continue;
+    const int made_by = path[path.find('/') + 1] - '0';
+    for (const auto& row : listed.at("passes")) {
+      const int number = row.at("number");
+      if (number <= 2 || number > made_by) continue;  // the first two need the schedule
+      const ToolRun again = run_stowage({"pass", row.at("name").get<std::string>(), "nests/" + path});
+      INFO(row.at("name") << " of " << path << "\n" << again.err);
+      CHECK(again.code == 0);
+      CHECK(again.out == text);
+      ++tried;
+    }
+  }
+  CHECK(tried > 15);
+}
+
 TEST_CASE("a pass writes its nest to a file, and not over another one") {
   const Workplace here;
   dump("matmul", "nests");

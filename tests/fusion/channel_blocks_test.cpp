@@ -25,7 +25,7 @@ Folded in_blocks(const Graph& graph, const Target& target = target_of(4, 4)) {
   Trace trace;
   Folded result{block_channels(graph, target, TraceSink(&trace)), {}};
   for (const TraceRecord& record : trace.records) {
-    CHECK(heading_of(record).algorithm == "layout");
+    CHECK(algorithm_of(record) == TraceAlgorithm::layout);
     result.records += record.subject + ": " + sentence(record) + "\n";
   }
   check_same_outputs(graph, result.graph);

@@ -131,13 +131,40 @@ TEST_CASE("what cannot be exported is said in a sentence", "[inspector]") {
   }
 }
 
+std::pair<int, QString> run(const QStringList& arguments) {
+  QProcess program;
+  program.start(QStringLiteral(STOWAGE_INSPECTOR), arguments);
+  REQUIRE(program.waitForFinished(60000));
+  return {program.exitCode(), QString::fromUtf8(program.readAllStandardError())};
+}
+
+TEST_CASE("a pane that shows one fused operator is not exported without one", "[inspector]") {
+  const QTemporaryDir folder;
+  const QString file = folder.filePath(QStringLiteral("a.png"));
+  const QString plan = sample_folder("lenet");
+  int of_group = 0;
+  for (const PaneRow& row : pane_table()) {
+    if (!row.of_group) continue;
+    ++of_group;
+    const QString pane = QString::fromUtf8(row.name.data(), static_cast<qsizetype>(row.name.size()));
+    const QStringList without = {QStringLiteral("--export"), pane, QStringLiteral("-o"), file, plan};
+    const auto [code, said] = run(without);
+    CHECK(code == 2);
+    CHECK(said.contains(QStringLiteral("--export %1 wants a fused operator: --op NAME").arg(pane)));
+    CHECK_FALSE(QFile::exists(file));
+    CHECK(run(without + QStringList{QStringLiteral("--op"), QStringLiteral("conv2")}).first == 0);
+    CHECK(QFile::remove(file));
+  }
+  CHECK(of_group >= 3);
+  // What has no nest says so, in a picture as wide as the sentence.
+  const auto [code, said] = run({QStringLiteral("--export"), QStringLiteral("loops"), QStringLiteral("--op"),
+                                 QStringLiteral("flatten"), QStringLiteral("-o"), file, plan});
+  INFO(said.toStdString());
+  CHECK(code == 0);
+  CHECK(QImage(file).width() > 600);
+}
+
 TEST_CASE("the program fails with a sentence where it cannot write", "[inspector]") {
-  const auto run = [](const QStringList& arguments) {
-    QProcess program;
-    program.start(QStringLiteral(STOWAGE_INSPECTOR), arguments);
-    REQUIRE(program.waitForFinished(60000));
-    return std::pair(program.exitCode(), QString::fromUtf8(program.readAllStandardError()));
-  };
   const QString plan = sample_folder("matmul");
   const QTemporaryDir folder;
   const QString full = folder.filePath(QStringLiteral("full.png"));

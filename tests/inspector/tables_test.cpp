@@ -2,6 +2,7 @@
 #include <QAbstractItemModelTester>
 #include <QApplication>
 #include <QClipboard>
+#include <QHeaderView>
 #include <QRegularExpression>
 #include <QSignalSpy>
 #include <QTest>
@@ -229,7 +230,7 @@ TEST_CASE("sizes are rounded or exact, in columns wide enough for them", "[inspe
   TableView view(look);
   Table table;
   table.title = "sizes";
-  table.columns = {{"what", ColumnKind::text, ""}, {"b", ColumnKind::bytes, "", true}};
+  table.columns = {keyed("what", "what", ColumnKind::text, ""), keyed("b", {"b", ColumnKind::bytes, "", true})};
   table.rows = {{{"all", std::int64_t{16'700'000'000}}, {}}};
   view.setTable(shared(table), 1e9);
   const QModelIndex total = view.totals().model()->index(0, 1);
@@ -273,12 +274,36 @@ TEST_CASE("the column chooser hides a column from the screen, from copies and fr
   CHECK(table.markdown().find("template") == std::string::npos);
 }
 
+TEST_CASE("what was chosen of a column stays with it when it is called something else", "[inspector]") {
+  const Look look;
+  TableView view(look);
+  const auto show = [&](const std::string& first, const std::string& second) {
+    Table table;
+    table.title = "numbers";
+    table.columns = {keyed("a", first, ColumnKind::count, ""), keyed("b", second, ColumnKind::count, "")};
+    table.rows = {{{std::int64_t{1}, std::int64_t{2}}, {}}, {{std::int64_t{2}, std::int64_t{1}}, {}}};
+    view.setTable(shared(table), 1);
+  };
+  show("one", "two");
+  QMenu menu;
+  view.fillColumnMenu(menu);
+  menu.actions()[0]->setChecked(false);
+  view.view().horizontalHeader()->setSortIndicator(1, Qt::AscendingOrder);
+  REQUIRE(view.shownRows() == std::vector<std::size_t>{1, 0});
+  show("two", "one");
+  CHECK(view.shownColumns() == std::vector<std::size_t>{1});
+  CHECK(view.shownRows() == std::vector<std::size_t>{1, 0});
+  Table unnamed;
+  unnamed.columns = {{"one", ColumnKind::count, ""}};
+  CHECK_THROWS_WITH(view.setTable(shared(unnamed), 1), Catch::Contains("the column one has no key"));
+}
+
 TEST_CASE("long texts are folded in the picture of a table", "[inspector]") {
   const Look look;
   TableView view(look);
   Table table;
   table.title = "words";
-  table.columns = {{"n", ColumnKind::count, ""}, {"text", ColumnKind::text, ""}};
+  table.columns = {keyed("n", "n", ColumnKind::count, ""), keyed("text", "text", ColumnKind::text, "")};
   std::string sentence;
   for (int i = 0; i < 60; ++i) sentence += "word" + std::to_string(i) + " ";
   table.rows = {{{std::int64_t{1}, sentence}, {}}, {{std::int64_t{2}, std::string("short")}, {}}};

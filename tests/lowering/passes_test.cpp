@@ -64,7 +64,69 @@ const std::string window = R"(nest window {
 }
 )";
 
+/// Four tiles of sixteen bytes.
+const std::string copy = R"(nest copy {
+  input X u8[64]
+  output Y u8[64]
+  stage copy {
+    Y[x < 64] = #0
+    #0 = X[x]
+  }
+  variables xo
+  memory X = X strides [1]
+  memory Y = Y strides [1] written
+  ldm 64 bytes
+  buffer X_ldm u8[16] at 0, 16 bytes = X[16*xo]
+  buffer Y_ldm u8[16] at 32, 16 bytes = Y[16*xo]
+  body {
+    0  for xo < 4 of x {
+    1    get X[16*xo:16*xo + 16] -> X_ldm
+    2    wait 1
+    3    compute map Y_ldm = copy(X_ldm) over x=16*xo:16*xo + 16
+    4    put Y_ldm -> Y[16*xo:16*xo + 16]
+    5    wait 4
+       }
+  }
+}
+)";
+
 }  // namespace
+
+TEST_CASE("build: the loops of a schedule with the computations at their places, and nothing is moved yet",
+          "[passes]") {
+  const StageList stages = fixtures::matmul_stages(8, 6, 10);
+  Schedule schedule;
+  schedule.parallel = {{"x", 8}};
+  schedule.buffer = {{"x", 1}, {"y", 6}, {"k", 5}};
+  schedule.order = {"ko"};
+  schedule.dma = {{"A", "ko"}, {"B", "ko"}};
+  const GroupModel model = build_group_model(stages, machine());
+  const auto built = build_pass.run({}, {"product", model, schedule, machine()});
+  REQUIRE(std::holds_alternative<BuiltNest>(built));
+  const std::string whole = to_text(std::get<BuiltNest>(built).nest);
+  CHECK(whole.substr(whole.find("  variables ")) == R"(  variables x_core, ko, k_at
+  core x_core < 8 of x stride 1
+  memory A = A strides [10, 1]
+  memory B = B strides [6, 1]
+  memory C = C strides [6, 1] written
+  ldm 192 bytes
+  buffer A_ldm f32[1,5] at 0, 20 bytes = A[0, 0]
+  buffer B_ldm f32[5,6] at 32, 120 bytes = B[0, 0]
+  buffer C_ldm f32[1,6] at 160, 24 bytes = C[x_core, 0]
+  body {
+    0  fill C_ldm with 0  // initialisation of C
+    1  for ko < 2 of k {
+    2    let k_at = 5*ko
+    3    compute update C_ldm = matmul(A_ldm, B_ldm) over x=x_core:x_core + 1, y=0:6, k=k_at:k_at + 5
+       }
+  }
+}
+)");
+  // A tile that no core has room for has no nest.
+  Target small = machine();
+  small.ldm.bytes = small.ldm.reserved + 160;
+  CHECK(std::holds_alternative<Decision>(build_pass.run({}, {"product", model, schedule, small})));
+}
 
 TEST_CASE("place-transfers: boxes are loaded and stored where the schedule says, before the computations", "[passes]") {
   const StageList stages = fixtures::matmul_stages(8, 6, 10);
@@ -239,6 +301,32 @@ TEST_CASE("clip-and-pad: a get that begins where its box does is clipped once, t
   CHECK(to_text(clip_and_pad(parsed(once), machine())) == once);
 }
 
+TEST_CASE("double-buffer: a tile is loaded a trip ahead, and stored while the next trips compute", "[passes]") {
+  std::string slots = replaced(copy, "u8[16] at 0, 16 bytes = X[16*xo]", "u8[16] at 0, 32 bytes = X[16*xo] slots 2");
+  slots = replaced(slots, "u8[16] at 32, 16 bytes = Y[16*xo]", "u8[16] at 32, 32 bytes = Y[16*xo] slots 2");
+  Target target = machine();
+  target.ldm.alignment = 16;
+  CHECK(after("double-buffer", slots, target) == R"(  body {
+    0  get X[0:16] -> X_ldm from [0]  // of the first trip
+    1  for xo < 4 of x {
+    2    wait X_ldm[xo % 2]
+    3    if any(3 - xo) > 0 {
+    4      get X[16*xo + 16:16*xo + 32] -> X_ldm[(xo + 1) % 2] from [16*xo + 16]  // of the next trip
+         }
+    5    if any(xo - 1) > 0 {
+    6      wait Y_ldm[xo % 2]
+         }
+    7    compute map Y_ldm[xo % 2] = copy(X_ldm[xo % 2]) over x=16*xo:16*xo + 16
+    8    put Y_ldm[xo % 2] -> Y[16*xo:16*xo + 16]
+       }
+    9  wait Y_ldm
+   10  wait Y_ldm[1]
+  }
+}
+)");
+  CHECK(after("double-buffer", copy) == copy.substr(copy.find("  body {")));  // one slot: nothing to load ahead into
+}
+
 TEST_CASE("choose-forms: a long last axis is a vector loop, a product of two reads a register block", "[passes]") {
   const std::string matmul = to_text(fixtures::paper_matmul());
   const std::string plain = replaced(matmul, " as vector lane y", "");
@@ -249,32 +337,6 @@ TEST_CASE("choose-forms: a long last axis is a vector loop, a product of two rea
   scalar.cores.vector_lanes = 1;
   CHECK(after("choose-forms", matmul, scalar) == plain.substr(plain.find("  body {")));
 }
-
-/// Four tiles of sixteen bytes.
-const std::string copy = R"(nest copy {
-  input X u8[64]
-  output Y u8[64]
-  stage copy {
-    Y[x < 64] = #0
-    #0 = X[x]
-  }
-  variables xo
-  memory X = X strides [1]
-  memory Y = Y strides [1] written
-  ldm 64 bytes
-  buffer X_ldm u8[16] at 0, 16 bytes = X[16*xo]
-  buffer Y_ldm u8[16] at 32, 16 bytes = Y[16*xo]
-  body {
-    0  for xo < 4 of x {
-    1    get X[16*xo:16*xo + 16] -> X_ldm
-    2    wait 1
-    3    compute map Y_ldm = copy(X_ldm) over x=16*xo:16*xo + 16
-    4    put Y_ldm -> Y[16*xo:16*xo + 16]
-    5    wait 4
-       }
-  }
-}
-)";
 
 TEST_CASE("dma-units: an aligned transfer of narrow elements moves whole units, another one bytes", "[passes]") {
   const std::string body = copy.substr(copy.find("  body {"));
