@@ -214,8 +214,9 @@ class StageVerifier {
     const bool has_reduction_axes = stage.axes.size() > static_cast<std::size_t>(stage.spatial);
     if (stage.reduction == Reduction::none && has_reduction_axes) return "reduction axes without a reduction";
     const bool empty = std::any_of(stage.axes.begin(), stage.axes.end(), [](const Axis& a) { return a.extent == 0; });
-    for (std::size_t r = 0; r < stage.reads.size(); ++r) {
-      if (auto problem = check_access(stage, stage.reads[r], empty)) return fmt::format("read {}: {}", r, *problem);
+    for (const ReadId r : stage.reads.ids()) {
+      if (auto problem = check_access(stage, stage.reads[r], empty))
+        return fmt::format("read {}: {}", r.index(), *problem);
     }
     if (!stage.body) return "no body";
     if (auto problem = check_scalar(stage, stage.body, false)) return problem;
@@ -255,11 +256,11 @@ class StageVerifier {
     std::optional<std::string> problem;
     visit_nodes(expression, [&](const ScalarNode& node) {
       if (const auto* read = std::get_if<ScalarNode::Read>(&node.value)) {
-        if (read->read < 0 || static_cast<std::size_t>(read->read) >= stage.reads.size()) {
+        if (!stage.reads.contains(read->read)) {
           problem = "no such read";
           return;
         }
-        const Access& access = stage.reads[static_cast<std::size_t>(read->read)];
+        const Access& access = stage.reads[read->read];
         if (list_.tensors[access.tensor].type != node.type) problem = "read of another type";
         for (const IndexExpr& index : access.index) {
           if (finish && uses_reduction_axis(stage, index)) problem = "finish reads along a reduction axis";
@@ -311,8 +312,8 @@ std::string to_text(const StageList& list) {
   for (const Stage& stage : list.stages) {
     const auto axis_name = [&](VarId axis) { return stage.axes[axis.index()].name; };
     const auto index_text = [&](const IndexExpr& index) { return to_text(index, axis_name); };
-    const auto read_text = [&](int read) {
-      const Access& access = stage.reads[static_cast<std::size_t>(read)];
+    const auto read_text = [&](ReadId read) {
+      const Access& access = stage.reads[read];
       std::vector<std::string> indices;
       std::string joined;
       for (const IndexExpr& index : access.index) joined += (joined.empty() ? "" : ", ") + index_text(index);

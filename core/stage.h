@@ -46,7 +46,7 @@ struct Stage {
   std::vector<Axis> axes;  ///< spatial axes (one per output dimension) first, then reduction axes
   int spatial = 0;         ///< number of spatial axes
   Reduction reduction = Reduction::none;
-  std::vector<Access> reads;
+  IdVector<ReadId, Access> reads;
   ScalarExpr body;    ///< may use Read and Index, not Accumulator
   ScalarExpr finish;  ///< null, or applied once to each output element; may use Accumulator, Index over
                       ///< spatial axes, and reads whose indices use spatial axes only

@@ -88,8 +88,8 @@ class StageDraft {
   std::vector<IndexExpr> axes(const Shape& shape);
 
   ScalarExpr read(StageTensorId tensor, std::vector<IndexExpr> at, std::optional<double> padding = {});
-  /// Number of the read that read() made last, for tensor_value().
-  [[nodiscard]] int last_read() const { return static_cast<int>(stage_.reads.size()) - 1; }
+  /// The read that read() made last, for tensor_value().
+  [[nodiscard]] ReadId last_read() const { return ReadId(stage_.reads.size() - 1); }
   /// Reads a tensor that is broadcast to the shape of the spatial axes (dimensions aligned at the end).
   ScalarExpr read_broadcast(StageTensorId tensor);
 

@@ -15,7 +15,7 @@ namespace {
 
 /// In local indices tensor_value(r) with r from here on is the value of read r - first_read, smaller numbers are
 /// buffers.
-constexpr int first_read = 1 << 20;
+constexpr std::size_t first_read = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -62,20 +62,20 @@ IndexNames ComputeWriter::names() {
     if (v.index() < nest_variables) return k_.range(v);
     return Interval{0, std::max<std::int64_t>(0, axes_.at(v.index() - nest_variables).max_extent - 1)};
   };
-  names.read_value = [this](int number) {
-    return number >= first_read ? read(number - first_read)
-                                : k_.first_element(BufferId(static_cast<std::size_t>(number)));
+  names.read_value = [this](ReadId number) {
+    return number.index() >= first_read ? read(ReadId(number.index() - first_read))
+                                        : k_.first_element(BufferId(number.index()));
   };
   names.table = [this](const std::shared_ptr<const IndexTable>& table) { return k_.table(table); };
   return names;
 }
 
 IndexExpr ComputeWriter::at_point(const IndexExpr& e) const {
-  const IndexExpr numbered = renumber_reads(e, [&](int read) {
-    const auto& buffer = compute_.read_buffers.at(static_cast<std::size_t>(read));
+  const IndexExpr numbered = renumber_reads(e, [&](ReadId read) {
+    const auto& buffer = compute_.read_buffers.at(read);
     check(buffer.has_value(), "an index that needs a read without a buffer");
     const auto& extents = k_.nest.buffers[*buffer].extents;
-    return element_count(extents) == 1 ? static_cast<int>(buffer->buffer.index()) : first_read + read;
+    return ReadId(element_count(extents) == 1 ? buffer->buffer.index() : first_read + read.index());
   });
   return substitute(numbered, [&](VarId axis) { return point(axis.index()); });
 }
@@ -101,10 +101,9 @@ std::vector<IndexExpr> ComputeWriter::output_index() const {
   return local_index(compute_.output_buffer, index);
 }
 
-std::vector<IndexExpr> ComputeWriter::read_index(int read) const {
-  const auto r = static_cast<std::size_t>(read);
-  check(r < compute_.read_buffers.size() && compute_.read_buffers[r].has_value(), "a read without a buffer");
-  return local_index(*compute_.read_buffers[r], stage_.reads[r].index);
+std::vector<IndexExpr> ComputeWriter::read_index(ReadId read) const {
+  check(compute_.read_buffers.contains(read) && compute_.read_buffers[read].has_value(), "a read without a buffer");
+  return local_index(*compute_.read_buffers[read], stage_.reads[read].index);
 }
 
 std::string ComputeWriter::element(const BufferUse& use, const std::vector<IndexExpr>& local) {
@@ -114,9 +113,7 @@ std::string ComputeWriter::element(const BufferUse& use, const std::vector<Index
   return k_.element(use, text);
 }
 
-std::string ComputeWriter::read(int read) {
-  return element(*compute_.read_buffers[static_cast<std::size_t>(read)], read_index(read));
-}
+std::string ComputeWriter::read(ReadId read) { return element(*compute_.read_buffers[read], read_index(read)); }
 
 std::string ComputeWriter::output() { return element(compute_.output_buffer, output_index()); }
 
@@ -147,7 +144,7 @@ bool ComputeWriter::begins_vector(BufferId buffer, const std::vector<IndexExpr>&
 std::string ComputeWriter::value(const ScalarExpr& e, const std::string& accumulator) {
   int temporaries = 0;
   ScalarNames with;
-  with.read = [this](int r) { return read(r); };
+  with.read = [this](ReadId r) { return read(r); };
   with.accumulator = accumulator;
   with.index = [this](const IndexExpr& index) { return c_index(at_point(index), names()); };
   with.temporary = [&](ElementType type, const std::string& text) {

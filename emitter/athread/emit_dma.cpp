@@ -189,7 +189,7 @@ class DmaWriter {
       if (v.index() < k_.nest.variables.size()) return k_.range(v);
       return Interval{0, dma_.region[v.index() - k_.nest.variables.size()].max_extent - 1};
     };
-    names.read_value = [&](int number) { return k_.first_element(BufferId(static_cast<std::size_t>(number))); };
+    names.read_value = [&](ReadId number) { return k_.first_element(BufferId(number.index())); };
     names.table = [&](const std::shared_ptr<const IndexTable>& table) { return k_.table(table); };
 
     IndexExpr offset;

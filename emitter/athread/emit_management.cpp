@@ -96,7 +96,7 @@ class StageWriter {
     IndexNames names;
     names.variable = [this](VarId axis) { return axes_.at(axis.index()); };
     names.range = [this](VarId axis) { return Interval{0, stage_.axes.at(axis.index()).extent - 1}; };
-    names.read_value = [this](int number) { return read(number); };
+    names.read_value = [this](ReadId number) { return read(number); };
     names.table = [this](const std::shared_ptr<const IndexTable>& table) { return table_name(*table); };
     return names;
   }
@@ -124,8 +124,8 @@ class StageWriter {
     return fmt::format("{}[{}]", layer_.tensors[tensor], c_index(flat, names(), wide));
   }
 
-  std::string read(int number) {
-    const Access& access = stage_.reads.at(static_cast<std::size_t>(number));
+  std::string read(ReadId number) {
+    const Access& access = stage_.reads.at(number);
     std::string text = element(access.tensor, access.index);
     if (!access.padding) return text;
     const StageTensor& tensor = list_.tensors[access.tensor];
@@ -143,7 +143,7 @@ class StageWriter {
 
   std::string value(const ScalarExpr& e, const std::string& accumulator) {
     ScalarNames with;
-    with.read = [this](int number) { return read(number); };
+    with.read = [this](ReadId number) { return read(number); };
     with.accumulator = accumulator;
     with.index = [this](const IndexExpr& index) { return c_index(at_point(index), names()); };
     with.temporary = [&](ElementType type, const std::string& text) {

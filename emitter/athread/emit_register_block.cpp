@@ -33,7 +33,7 @@ LaneGroup tail_group(std::int64_t count) {
 }
 
 struct Operand {
-  int read = 0;
+  ReadId read;
   char letter = 'a';
   bool by_block = false;
   std::int64_t lane_step = 0;  ///< 0: the same for all lanes; 1: contiguous; else gathered
@@ -77,8 +77,7 @@ class RegisterBlock {
     Operand o;
     o.read = as_float_read(e)->read;
     o.letter = letter;
-    const IndexExpr flat =
-        w_.flat_index(*w_.compute_.read_buffers[static_cast<std::size_t>(o.read)], w_.read_index(o.read));
+    const IndexExpr flat = w_.flat_index(*w_.compute_.read_buffers[o.read], w_.read_index(o.read));
     o.lane_step = linear_in(flat, w_.axes_[lane_].variable).value_or(0);
     o.by_block = block_ && mentions(flat, w_.axes_[*block_].variable);
     return o;
@@ -271,7 +270,7 @@ class RegisterBlock {
   }
 
   void write_load(const Operand& o, std::int64_t row, std::int64_t lane, const std::string& name) {
-    const BufferUse& buffer = *w_.compute_.read_buffers[static_cast<std::size_t>(o.read)];
+    const BufferUse& buffer = *w_.compute_.read_buffers[o.read];
     const auto place = [&](std::int64_t offset) {
       return w_.element(buffer, at_lane(w_.read_index(o.read), row, lane + offset));
     };
@@ -341,7 +340,7 @@ bool ComputeWriter::can_block_registers() const {
   for (const ScalarExpr& e : {product->a, product->b}) {
     const ScalarNode::Read* read = as_float_read(e);
     if (read == nullptr) return false;
-    if (!lane_step(*compute_.read_buffers[static_cast<std::size_t>(read->read)], read_index(read->read))) return false;
+    if (!lane_step(*compute_.read_buffers[read->read], read_index(read->read))) return false;
   }
   return true;
 }

@@ -16,7 +16,7 @@ bool runs_along(LaneUse use) { return use == LaneUse::none || use == LaneUse::co
 /// The two reads of a float32 product under a sum of which one at least moves along the lanes, that one first; nothing
 /// if the body is something else. Where both do (a depthwise convolution whose lanes are channels), neither is
 /// gathered.
-std::optional<std::pair<int, int>> product_in_registers(const Stage& stage, Compute::Part part, VarId lane) {
+std::optional<std::pair<ReadId, ReadId>> product_in_registers(const Stage& stage, Compute::Part part, VarId lane) {
   if (part != Compute::Part::update || stage.reduction != Reduction::sum) return std::nullopt;
   const auto* product = std::get_if<ScalarNode::Binary>(&stage.body->value);
   if (product == nullptr || product->op != BinaryOp::multiply || stage.body->type != ElementType::f32)
@@ -24,8 +24,8 @@ std::optional<std::pair<int, int>> product_in_registers(const Stage& stage, Comp
   const auto* a = std::get_if<ScalarNode::Read>(&product->a->value);
   const auto* b = std::get_if<ScalarNode::Read>(&product->b->value);
   if (a == nullptr || b == nullptr) return std::nullopt;
-  const auto use = [&](int read) { return lane_use(stage.reads[static_cast<std::size_t>(read)], lane); };
-  const auto moves = [&](int read) { return use(read) == LaneUse::contiguous || use(read) == LaneUse::strided; };
+  const auto use = [&](ReadId read) { return lane_use(stage.reads[read], lane); };
+  const auto moves = [&](ReadId read) { return use(read) == LaneUse::contiguous || use(read) == LaneUse::strided; };
   if (moves(a->read) && use(b->read) == LaneUse::none) return std::pair{a->read, b->read};
   if (moves(b->read) && use(a->read) == LaneUse::none) return std::pair{b->read, a->read};
   const bool both = use(a->read) == LaneUse::contiguous && use(b->read) == LaneUse::contiguous;
@@ -37,15 +37,16 @@ std::optional<std::pair<int, int>> product_in_registers(const Stage& stage, Comp
 /// neither does, or both do.
 enum class ServesRows : std::uint8_t { first, second, none };
 
-ServesRows serves_rows(const Stage& stage, const std::pair<int, int>& reads, VarId axis) {
-  const bool first = moves_along(stage.reads[static_cast<std::size_t>(reads.first)], axis);
-  const bool second = moves_along(stage.reads[static_cast<std::size_t>(reads.second)], axis);
+ServesRows serves_rows(const Stage& stage, const std::pair<ReadId, ReadId>& reads, VarId axis) {
+  const bool first = moves_along(stage.reads[reads.first], axis);
+  const bool second = moves_along(stage.reads[reads.second], axis);
   if (first == second) return ServesRows::none;
   return second ? ServesRows::first : ServesRows::second;
 }
 
 /// The longest axis in front of the lanes whose rows are served so; -1 where none has several.
-int longest_block(const Compute& compute, const Stage& stage, const std::pair<int, int>& reads, ServesRows served) {
+int longest_block(const Compute& compute, const Stage& stage, const std::pair<ReadId, ReadId>& reads,
+                  ServesRows served) {
   std::int64_t longest = 1;
   int found = -1;
   for (int axis = 0; axis < compute.lane_axis; ++axis) {
@@ -169,7 +170,7 @@ bool is_contiguous_along_lane(const LoopNest& nest, const Compute& compute) {
   if (compute.lane_axis < 0) return false;
   const Stage& stage = nest.stages.stages[compute.stage];
   const VarId lane(static_cast<std::size_t>(compute.lane_axis));
-  for (std::size_t r = 0; r < compute.read_buffers.size(); ++r) {
+  for (const ReadId r : compute.read_buffers.ids()) {
     if (compute.read_buffers[r] && !runs_along(lane_use(stage.reads[r], lane))) return false;
   }
   return true;
@@ -182,7 +183,7 @@ bool may_gather_lanes(const Stage& stage, Compute::Part part) {
   visit_nodes(part == Compute::Part::finish ? stage.finish : stage.body, [&](const ScalarNode& node) {
     may = may && node.type == ElementType::f32;
     if (const auto* read = std::get_if<ScalarNode::Read>(&node.value)) {
-      may = may && can_be_vector(stage.reads[static_cast<std::size_t>(read->read)], lane);
+      may = may && can_be_vector(stage.reads[read->read], lane);
     } else if (const auto* binary = std::get_if<ScalarNode::Binary>(&node.value)) {
       may = may && has_vector_instructions(*binary);
     } else {
@@ -219,7 +220,7 @@ bool may_run_along_lane(const Stage& stage, Compute::Part part) {
   visit_nodes(part == Compute::Part::finish ? stage.finish : stage.body, [&](const ScalarNode& node) {
     const auto* read = std::get_if<ScalarNode::Read>(&node.value);
     if (read == nullptr) return;
-    along = along && runs_along(lane_use(stage.reads[static_cast<std::size_t>(read->read)], lane));
+    along = along && runs_along(lane_use(stage.reads[read->read], lane));
   });
   return along;
 }

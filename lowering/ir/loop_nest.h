@@ -197,7 +197,7 @@ struct Compute {
   StageId stage;
   BufferUse output_buffer;
   /// Per read of the stage; nullopt where this part does not read it.
-  std::vector<std::optional<BufferUse>> read_buffers;
+  IdVector<ReadId, std::optional<BufferUse>> read_buffers;
   std::vector<Range> box;  ///< per axis of the stage (for finish: spatial axes only)
   ComputeForm form = ComputeForm::scalar;
   int lane_axis = -1;   ///< stage axis, for vector and register_block

@@ -260,7 +260,7 @@ class Printer {
     };
     const auto scalar_text = [&](const ScalarExpr& e) {
       return to_text(
-          e, [](int read) { return fmt::format("#{}", read); }, index_text);
+          e, [](ReadId read) { return fmt::format("#{}", read.index()); }, index_text);
     };
     const auto axis_list = [&](std::size_t from, std::size_t to) {
       std::vector<std::string> texts;
@@ -276,11 +276,11 @@ class Printer {
     }
     line(1, fmt::format("stage {} {{", stages_[index]));
     line(2, definition + scalar_text(stage.body));
-    for (std::size_t r = 0; r < stage.reads.size(); ++r) {
+    for (const ReadId r : stage.reads.ids()) {
       const Access& access = stage.reads[r];
       std::vector<std::string> indices;
       for (const IndexExpr& e : access.index) indices.push_back(index_text(e));
-      line(2, fmt::format("#{} = {}[{}]{}", r, stage_tensor_name(access.tensor), fmt::join(indices, ", "),
+      line(2, fmt::format("#{} = {}[{}]{}", r.index(), stage_tensor_name(access.tensor), fmt::join(indices, ", "),
                           access.padding ? fmt::format(" else {}", *access.padding) : ""));
     }
     if (stage.finish) line(2, fmt::format("finish {}", scalar_text(stage.finish)));

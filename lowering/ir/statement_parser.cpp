@@ -253,9 +253,9 @@ Compute StatementParser::compute() {
   while (!cursor_.at(")")) {
     if (!compute.read_buffers.empty()) cursor_.expect(",");
     if (cursor_.accept("_")) {
-      compute.read_buffers.emplace_back();
+      compute.read_buffers.push_back(std::nullopt);
     } else {
-      compute.read_buffers.emplace_back(use());
+      compute.read_buffers.push_back(use());
     }
   }
   cursor_.expect(")");

@@ -26,7 +26,10 @@ bool reads_tensor_values(const std::vector<IndexExpr>& index) {
 
 /// Replaces every tensor value by one marked as a single element (number < 0), for spans of pinned gathers.
 IndexExpr with_single_values(const IndexExpr& e) {
-  return renumber_reads(e, [](int read) { return -1 - read; });
+  return replace_values(e, [](IndexAtom value) {
+    value.number = -1 - value.number;
+    return IndexExpr::of_atom(std::move(value));
+  });
 }
 
 class ModelBuilder {
@@ -140,7 +143,7 @@ class ModelBuilder {
       return found;
     }
     for (const auto& [reader, read] : model_.readers_of(s)) {
-      const Access& access = stages()[reader].reads[static_cast<std::size_t>(read)];
+      const Access& access = stages()[reader].reads[read];
       for (const int iterator : iterators_in(reader, access.index[static_cast<std::size_t>(axis)])) {
         // Of the reader's own reduction the whole range is demanded.
         const ModelIterator& i = model_.iterators[static_cast<std::size_t>(iterator)];
@@ -154,7 +157,7 @@ class ModelBuilder {
   [[nodiscard]] AxisDemand demand_of_readers(StageId s, int axis) const {
     std::optional<AxisDemand> all;
     for (const auto& [reader, read] : model_.readers_of(s)) {
-      const Access& access = stages()[reader].reads[static_cast<std::size_t>(read)];
+      const Access& access = stages()[reader].reads[read];
       AxisDemand demand = composed(reader, access.index[static_cast<std::size_t>(axis)]);
       if (!all) {
         all = demand;
@@ -235,8 +238,8 @@ class ModelBuilder {
       const auto& of_axis = axis_iterators_[stage][axis.index()];
       found.insert(of_axis.begin(), of_axis.end());
     }
-    for (const int read : tensor_values_of(index)) {
-      const Access& access = stages()[stage].reads[static_cast<std::size_t>(read)];
+    for (const ReadId read : tensor_values_of(index)) {
+      const Access& access = stages()[stage].reads[read];
       for (const IndexExpr& e : access.index) {
         const auto nested = iterators_in(stage, e);
         found.insert(nested.begin(), nested.end());
@@ -257,10 +260,10 @@ class ModelBuilder {
 
   void add_read_buffers(StageId s) {
     const Stage& stage = stages()[s];
-    for (std::size_t r = 0; r < stage.reads.size(); ++r) {
+    for (const ReadId r : stage.reads.ids()) {
       const Access& access = stage.reads[r];
       const StageTensor& tensor = model_.list->tensors[access.tensor];
-      const StageRead key{s, static_cast<int>(r)};
+      const StageRead key{s, r};
       if (tensor.role == TensorRole::intermediate || tensor.role == TensorRole::output) {
         const BufferId buffer = buffer_of_tensor_.at(access.tensor);
         model_.buffers[buffer].reads.push_back(key);
@@ -321,8 +324,8 @@ class ModelBuilder {
         const StageTensor& tensor = model_.list->tensors[buffer.tensor];
         const bool contiguous = d + 1 == buffer.index.size();
         if (contiguous && tensor.shape[d] * byte_size(tensor.type) <= held_row_bytes_) continue;
-        for (const int read : reads) {
-          for (const IndexExpr& e : stage.reads[static_cast<std::size_t>(read)].index) {
+        for (const ReadId read : reads) {
+          for (const IndexExpr& e : stage.reads[read].index) {
             const auto pinned = iterators_in(buffer.stage, e);
             model_.pinned.insert(pinned.begin(), pinned.end());
           }
@@ -379,7 +382,7 @@ class ModelBuilder {
         const StageTensor& read_tensor = model_.list->tensors[input.tensor];
         const StageTensor& written_tensor = model_.list->tensors[output.tensor];
         const bool only_reader = std::all_of(input.reads.begin(), input.reads.end(), [&](const auto& read) {
-          return read.first == s && is_identity(stages()[s].reads[static_cast<std::size_t>(read.second)].index);
+          return read.first == s && is_identity(stages()[s].reads[read.second].index);
         });
         // What is stored is stored as it is.
         if (!only_reader || input.kind == ModelBuffer::Kind::output || input.padding ||

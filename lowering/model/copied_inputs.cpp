@@ -54,7 +54,7 @@ Stage copy_stage(const StageList& list, StageTensorId from, StageTensorId to) {
   }
   copy.spatial = static_cast<int>(tensor.shape.size());
   copy.reads.push_back(std::move(read));
-  copy.body = scalar_read(tensor.type, 0);
+  copy.body = scalar_read(tensor.type, ReadId(0));
   return copy;
 }
 

@@ -67,8 +67,8 @@ std::vector<StageRead> GroupModel::readers_of(StageId stage) const {
   const StageTensorId tensor = list->stages[stage].output;
   for (const StageId s : list->stages.ids()) {
     const auto& reads = list->stages[s].reads;
-    for (std::size_t r = 0; r < reads.size(); ++r) {
-      if (reads[r].tensor == tensor) readers.emplace_back(s, static_cast<int>(r));
+    for (const ReadId r : reads.ids()) {
+      if (reads[r].tensor == tensor) readers.emplace_back(s, r);
     }
   }
   return readers;
@@ -121,7 +121,7 @@ Interval demanded_bounds(const GroupModel& model, StageId stage, int dimension) 
   std::optional<Interval> all;
   for (const auto& [reader, read] : model.readers_of(stage)) {
     const Stage& consumer = model.list->stages[reader];
-    const IndexExpr& index = consumer.reads[static_cast<std::size_t>(read)].index[static_cast<std::size_t>(dimension)];
+    const IndexExpr& index = consumer.reads[read].index[static_cast<std::size_t>(dimension)];
     const Interval wanted = bounds(index, [&](VarId a) { return Interval{0, consumer.axes[a.index()].extent - 1}; });
     all = all ? Interval{std::min(all->low, wanted.low), std::max(all->high, wanted.high)} : wanted;
   }
@@ -141,7 +141,7 @@ std::int64_t demanded_extent(const GroupModel& model, StageId stage, int axis, c
   } else {
     for (const auto& [reader, read] : model.readers_of(stage)) {
       const Stage& consumer = model.list->stages[reader];
-      const IndexExpr& index = consumer.reads[static_cast<std::size_t>(read)].index[static_cast<std::size_t>(axis)];
+      const IndexExpr& index = consumer.reads[read].index[static_cast<std::size_t>(axis)];
       extent = std::max(extent, span_of(index, [&, reader = reader](VarId a) {
                           const bool reduced = static_cast<int>(a.index()) >= consumer.spatial;
                           if (reduced && reader != model.main) return consumer.axes[a.index()].extent;

@@ -33,8 +33,8 @@ struct ModelIterator {
   int axis = 0;  ///< of that stage
 };
 
-/// A read of a stage: its number in Stage::reads.
-using StageRead = std::pair<StageId, int>;
+/// A read of a stage.
+using StageRead = std::pair<StageId, ReadId>;
 
 /// One LDM buffer: a box of a tensor read by one or more stages at the same indices, or written by a stage.
 struct ModelBuffer {

@@ -107,7 +107,7 @@ class BlockedTogether {
 /// A stage whose sum the lanes run along, and its read of the weights.
 struct Product {
   StageId stage;
-  int weights = 0;
+  ReadId weights;
 };
 
 /// Those of a group: one of which one factor moves along the lanes, and those of which both do, which follow it.
@@ -117,7 +117,7 @@ struct Products {
 };
 
 /// The two reads of a float32 product under a sum.
-std::optional<std::pair<int, int>> factors_of(const Stage& stage) {
+std::optional<std::pair<ReadId, ReadId>> factors_of(const Stage& stage) {
   if (stage.reduction != Reduction::sum) return std::nullopt;
   const auto* product = std::get_if<ScalarNode::Binary>(&stage.body->value);
   if (product == nullptr || product->op != BinaryOp::multiply || stage.body->type != ElementType::f32)
@@ -128,12 +128,12 @@ std::optional<std::pair<int, int>> factors_of(const Stage& stage) {
   return std::pair{a->read, b->read};
 }
 
-bool moves(const Stage& stage, int read, int axis) {
-  return lane_use(stage.reads[static_cast<std::size_t>(read)], variable_of(axis)) != LaneUse::none;
+bool moves(const Stage& stage, ReadId read, int axis) {
+  return lane_use(stage.reads[read], variable_of(axis)) != LaneUse::none;
 }
 
 /// The read of a stage's product that moves along an axis, where the other one does not.
-std::optional<int> read_along(const Stage& stage, int axis) {
+std::optional<ReadId> read_along(const Stage& stage, int axis) {
   const auto factors = factors_of(stage);
   if (!factors) return std::nullopt;
   const auto [a, b] = *factors;
@@ -142,8 +142,8 @@ std::optional<int> read_along(const Stage& stage, int axis) {
 }
 
 /// Why the tensor that a stage reads are no weights that could be packed; empty where they could.
-std::string why_not_packed(const StageList& list, const Stage& stage, int read) {
-  const StageTensorId t = stage.reads[static_cast<std::size_t>(read)].tensor;
+std::string why_not_packed(const StageList& list, const Stage& stage, ReadId read) {
+  const StageTensorId t = stage.reads[read].tensor;
   const StageTensor& weights = list.tensors[t];
   if (weights.role != TensorRole::constant || !weights.strides.empty() || weights.packing) {
     return fmt::format("{} is no constant that could be packed", weights.name);
@@ -198,7 +198,7 @@ std::optional<Product> following_product(const StageList& list, const BlockedTog
   if (!moves(stage, values, axis) || !moves(stage, weights, axis)) return std::nullopt;
   if (!why_not_packed(list, stage, weights).empty()) std::swap(values, weights);
   if (!why_not_packed(list, stage, weights).empty()) return std::nullopt;
-  if (!may_lie_innermost(list, together, stage.reads[static_cast<std::size_t>(values)].tensor)) return std::nullopt;
+  if (!may_lie_innermost(list, together, stage.reads[values].tensor)) return std::nullopt;
   if (!why_not_innermost(list, s, following).empty()) return std::nullopt;
   return Product{s, weights};
 }
@@ -253,7 +253,7 @@ class LaneBlocker {
  private:
   void put_innermost(const Product& product) {
     const Stage& sum = list_.stages[product.stage];
-    weights_.insert(sum.reads[static_cast<std::size_t>(product.weights)].tensor);
+    weights_.insert(sum.reads[product.weights].tensor);
     sums_.insert(product.stage);
     if (together_.axes().at(product.stage) + 1 == sum.spatial) return;
     if (list_.tensors[sum.output].role == TensorRole::output) {
@@ -348,7 +348,7 @@ class LaneBlocker {
     }
     read.index.emplace_back(variable_of(axis + 1));
     store.reads.push_back(std::move(read));
-    store.body = scalar_read(inner.type, 0);
+    store.body = scalar_read(inner.type, ReadId(0));
     list_.tensors.push_back(std::move(inner));
     list_.stages.push_back(std::move(store));
   }

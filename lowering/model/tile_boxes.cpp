@@ -76,7 +76,7 @@ Span TileBoxes::hull(const IndexExpr& e, StageId stage, const std::function<Span
           break;
         }
         // A pinned gather: the only element of the buffer that holds the index.
-        const BufferId buffer = model_->buffer_of_read.at({stage, static_cast<int>(-1 - atom.number)});
+        const BufferId buffer = model_->buffer_of_read.at({stage, ReadId(static_cast<std::size_t>(-1 - atom.number))});
         value = {value_in(buffer, atom.bound), value_in(buffer, atom.bound)};
         break;
       }
@@ -106,7 +106,7 @@ Span TileBoxes::axis_span(StageId stage_number, int axis, const std::set<int>& f
 Span TileBoxes::demanded_span(StageId stage_number, int dimension, const std::set<int>& fixed) const {
   std::optional<Span> all;
   for (const auto& [reader, read] : model_->readers_of(stage_number)) {
-    const Access& access = stage(reader).reads[static_cast<std::size_t>(read)];
+    const Access& access = stage(reader).reads[read];
     const Span wanted = hull(access.index[static_cast<std::size_t>(dimension)], reader, [&, reader = reader](VarId a) {
       return reader_axis_span(reader, static_cast<int>(a.index()), fixed);
     });

@@ -159,8 +159,8 @@ class NestBuilder {
     nest_.ldm_bytes = offset;
   }
 
-  [[nodiscard]] const Access& access_of(StageId stage, int read) const {
-    return nest_.stages.stages[stage].reads[static_cast<std::size_t>(read)];
+  [[nodiscard]] const Access& access_of(StageId stage, ReadId read) const {
+    return nest_.stages.stages[stage].reads[read];
   }
 
   // --- the nest ------------------------------------------------------------------------------------------------------
@@ -384,18 +384,18 @@ class NestBuilder {
     visit_nodes(part == Compute::Part::finish ? s.finish : s.body, [&](const ScalarNode& node) {
       if (const auto* read = std::get_if<ScalarNode::Read>(&node.value)) use_read(stage, read->read, made);
       if (const auto* index = std::get_if<ScalarNode::Index>(&node.value)) {
-        for (const int read : tensor_values_of(index->value)) use_read(stage, read, made);
+        for (const ReadId read : tensor_values_of(index->value)) use_read(stage, read, made);
       }
     });
     return made;
   }
 
-  void use_read(StageId stage, int read, Compute& made) const {
-    auto& slot = made.read_buffers[static_cast<std::size_t>(read)];
+  void use_read(StageId stage, ReadId read, Compute& made) const {
+    auto& slot = made.read_buffers[read];
     if (slot) return;
     slot = model_.buffer_of_read.at({stage, read});
     for (const IndexExpr& e : access_of(stage, read).index) {
-      for (const int nested : tensor_values_of(e)) use_read(stage, nested, made);
+      for (const ReadId nested : tensor_values_of(e)) use_read(stage, nested, made);
     }
   }
 

@@ -124,7 +124,7 @@ Reach CoreNeeds::demanded(StageId s, std::size_t a) const {
   const std::int64_t extent = stage_of(s).axes[a].extent;
   std::optional<Reach> all;
   for (const auto& [reader, read] : model_.readers_of(s)) {
-    const Access& access = stage_of(reader).reads[static_cast<std::size_t>(read)];
+    const Access& access = stage_of(reader).reads[read];
     const Reach wanted = reach_of(
         access.index, a, [&, reader = reader](VarId v) -> const Reach& { return axis(reader, v.index()); }, extent);
     if (!all) {

@@ -173,8 +173,8 @@ TripWork block_trip(const Pipelines& pipelines, std::span<const LoopOperand> ope
   return trip;
 }
 
-std::set<int> reads_in(const ScalarExpr& expression) {
-  std::set<int> reads;
+std::set<ReadId> reads_in(const ScalarExpr& expression) {
+  std::set<ReadId> reads;
   visit_nodes(expression, [&](const ScalarNode& node) {
     if (const auto* read = std::get_if<ScalarNode::Read>(&node.value)) reads.insert(read->read);
   });
@@ -196,22 +196,22 @@ InnerLoop::InnerLoop(const LoopNest& nest, const Compute& compute, const Target&
       pipelines_(*target.cores.pipelines),
       lanes_(target.cores.vector_lanes),
       lane_loop_(lane_loop(nest, compute, target)) {
-  for (const int read : reads_in(expression_)) operands_.push_back(operand_of(read));
+  for (const ReadId read : reads_in(expression_)) operands_.push_back(operand_of(read));
   if (compute_.lane_axis < 0) return;
   std::vector<IndexExpr> index;
   for (int axis = 0; axis < stage_.spatial; ++axis) index.emplace_back(VarId(static_cast<std::size_t>(axis)));
   output_aligned_ = is_aligned(compute_.output_buffer, index);
 }
 
-LoopOperand InnerLoop::operand_of(int read) const {
-  const Access& access = stage_.reads[static_cast<std::size_t>(read)];
+LoopOperand InnerLoop::operand_of(ReadId read) const {
+  const Access& access = stage_.reads[read];
   LoopOperand operand;
   operand.by_block = compute_.block_axis >= 0 && moves_along(access, variable_of(compute_.block_axis));
   operand.inner = compute_.box.empty() || moves_along(access, VarId(innermost_axis(0)));
   if (compute_.lane_axis < 0) return operand;
   if (const int row = row_axis(compute_); row >= 0) operand.by_row = moves_along(access, variable_of(row));
   operand.lane = lane_use(access, VarId(static_cast<std::size_t>(compute_.lane_axis)));
-  const auto& use = compute_.read_buffers[static_cast<std::size_t>(read)];
+  const auto& use = compute_.read_buffers[read];
   operand.aligned = operand.lane == LaneUse::contiguous && use.has_value() && is_aligned(*use, access.index);
   return operand;
 }
@@ -373,8 +373,8 @@ double least_cycles_of_point(const Stage& stage, Compute::Part part, const Targe
   std::vector<LoopOperand> operands;
   std::vector<const Access*> accesses;
   bool contiguous = true;
-  for (const int read : reads_in(part == Compute::Part::finish ? stage.finish : stage.body)) {
-    const Access& access = stage.reads[static_cast<std::size_t>(read)];
+  for (const ReadId read : reads_in(part == Compute::Part::finish ? stage.finish : stage.body)) {
+    const Access& access = stage.reads[read];
     LoopOperand operand;
     operand.inner = axes == 0 || moves_along(access, VarId(axes - 1));
     if (stage.spatial > 0) operand.lane = lane_use(access, VarId(static_cast<std::size_t>(stage.spatial - 1)));

@@ -257,17 +257,18 @@ class StructureCheck {
     if (auto broken = use_buffer(s, compute.output_buffer)) return broken;
     if (nest_.buffers[compute.output_buffer].tensor != stage.output)
       return broken_rule(nest_, "structure", s, "the result goes to a buffer of another tensor");
-    for (std::size_t r = 0; r < stage.reads.size(); ++r) {
+    for (const ReadId r : stage.reads.ids()) {
       if (!compute.read_buffers[r]) continue;
       if (auto broken = use_buffer(s, *compute.read_buffers[r])) return broken;
       if (nest_.buffers[*compute.read_buffers[r]].tensor != stage.reads[r].tensor)
-        return broken_rule(nest_, "structure", s, fmt::format("read {} comes from a buffer of another tensor", r));
+        return broken_rule(nest_, "structure", s,
+                           fmt::format("read {} comes from a buffer of another tensor", r.index()));
     }
     Broken missing;
     visit_nodes(finishing ? stage.finish : stage.body, [&](const ScalarNode& node) {
       const auto* read = std::get_if<ScalarNode::Read>(&node.value);
-      if (read != nullptr && !compute.read_buffers[static_cast<std::size_t>(read->read)])
-        missing = broken_rule(nest_, "structure", s, fmt::format("read {} has no buffer", read->read));
+      if (read != nullptr && !compute.read_buffers[read->read])
+        missing = broken_rule(nest_, "structure", s, fmt::format("read {} has no buffer", read->read.index()));
     });
     if (missing) return missing;
     return use_ranges(s, compute.box);

@@ -286,7 +286,7 @@ class BoundsCheck {
         return broken;
       }
     }
-    for (std::size_t r = 0; r < stage.reads.size(); ++r) {
+    for (const ReadId r : stage.reads.ids()) {
       if (!compute.read_buffers[r]) continue;
       std::vector<Hull> touched;
       for (const IndexExpr& index : stage.reads[r].index) touched.push_back(hull_of(nest_, index, compute));

@@ -181,7 +181,7 @@ class BankPlanner {
       if (const auto* constant = std::get_if<ScalarNode::Constant>(&node.value)) {
         add({.op = Op::number, .value = constant->value});
       } else if (const auto* read = std::get_if<ScalarNode::Read>(&node.value)) {
-        add_word(Op::push, pieces[at(read->read)], axis, from);
+        add_word(Op::push, pieces[read->read.index()], axis, from);
       } else if (std::holds_alternative<ScalarNode::Accumulator>(node.value)) {
         add({.op = Op::acc});
       } else if (const auto* unary = std::get_if<ScalarNode::Unary>(&node.value)) {

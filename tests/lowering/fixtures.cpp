@@ -140,7 +140,7 @@ StageList matmul_stages(std::int64_t m, std::int64_t n, std::int64_t k) {
   stage.spatial = 2;
   stage.reduction = Reduction::sum;
   stage.reads = {{StageTensorId(0), {x, r}, std::nullopt}, {StageTensorId(1), {r, y}, std::nullopt}};
-  stage.body = scalar_read(ElementType::f32, 0) * scalar_read(ElementType::f32, 1);
+  stage.body = scalar_read(ElementType::f32, ReadId(0)) * scalar_read(ElementType::f32, ReadId(1));
   list.stages = {stage};
   return list;
 }
@@ -188,7 +188,7 @@ LoopNest padded_convolution() {
     stage.reduction = Reduction::sum;
     stage.reads = {{StageTensorId(0), {c, IndexExpr(y) * 2 + r - 1, IndexExpr(x) * 2 + s - 1}, 0.0},
                    {StageTensorId(1), {k, c, r, s}, std::nullopt}};
-    stage.body = scalar_read(ElementType::f32, 0) * scalar_read(ElementType::f32, 1);
+    stage.body = scalar_read(ElementType::f32, ReadId(0)) * scalar_read(ElementType::f32, ReadId(1));
     list.stages = {stage};
   }
   NestBuilder nest("conv", list);
@@ -229,13 +229,13 @@ LoopNest ragged_chain() {
     add.axes = {{"x", 1000}};
     add.spatial = 1;
     add.reads = {{StageTensorId(0), {x}, std::nullopt}, {StageTensorId(1), {x}, std::nullopt}};
-    add.body = scalar_read(ElementType::f32, 0) + scalar_read(ElementType::f32, 1);
+    add.body = scalar_read(ElementType::f32, ReadId(0)) + scalar_read(ElementType::f32, ReadId(1));
     Stage relu = add;
     relu.name = "relu";
     relu.output = StageTensorId(3);
     relu.reads = {{StageTensorId(2), {x}, std::nullopt}};
     relu.body = scalar_constant(ElementType::f32, 2) *
-                max(scalar_read(ElementType::f32, 0), scalar_constant(ElementType::f32, 0));
+                max(scalar_read(ElementType::f32, ReadId(0)), scalar_constant(ElementType::f32, 0));
     list.stages = {add, relu};
   }
   NestBuilder nest("chain", list);
