@@ -138,9 +138,7 @@ class ScheduleCheck {
     return in_main(a) ? in_main(b) : !in_main(b) && iterator_of(a).stage == iterator_of(b).stage;
   }
 
-  [[nodiscard]] const ModelIterator& iterator_of(int loop) const {
-    return model_.iterators[static_cast<std::size_t>(read_.loop(loop).iterator)];
-  }
+  [[nodiscard]] const ModelIterator& iterator_of(int loop) const { return model_.iterators[read_.loop(loop).iterator]; }
 
   [[nodiscard]] int place_of(const std::string& iterator) const {
     for (int l = 0; l < static_cast<int>(read_.order.size()); ++l) {
@@ -157,7 +155,7 @@ class ScheduleCheck {
         return fmt::format("its loop {} stands inside {}", name, read_.loop(around).name);
       }
     }
-    const auto iterator = static_cast<std::size_t>(read_.loop(place).iterator);
+    const IteratorId iterator = read_.loop(place).iterator;
     const std::int64_t wanted = ceil_div(read_.ranges[iterator], read_.sizes[iterator]);
     const Interval trips = bounds(loop.extent, [&](VarId v) { return nest_.variables[v.index()].range; });
     if (trips.high == wanted) return std::nullopt;

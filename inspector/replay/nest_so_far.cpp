@@ -28,7 +28,7 @@ class SoFarWriter {
 
  private:
   [[nodiscard]] const ModelIterator& iterator_of(const OuterLoop& loop) const {
-    return model_.iterators[static_cast<std::size_t>(loop.iterator)];
+    return model_.iterators[loop.iterator];
   }
   [[nodiscard]] bool is_output(const ModelBuffer& buffer) const { return buffer.kind == ModelBuffer::Kind::output; }
 
@@ -39,11 +39,10 @@ class SoFarWriter {
   void add_loop(std::size_t l, std::size_t depth) {
     const OuterLoop& loop = state_.loops[l];
     const ModelIterator& iterator = iterator_of(loop);
-    const auto at = static_cast<std::size_t>(loop.iterator);
     const bool open = state_.ordering && l < state_.open;
     std::string text = fmt::format("for {} < {}", loop.name, loop.trips);
-    if (!state_.sizes.empty() && state_.sizes[at] > 1) {
-      text += fmt::format("  ({} elements of {} an iteration)", state_.sizes[at], iterator.name);
+    if (!state_.sizes.empty() && state_.sizes[loop.iterator] > 1) {
+      text += fmt::format("  ({} elements of {} an iteration)", state_.sizes[loop.iterator], iterator.name);
     }
     std::string note = open ? "place open" : iterator.spatial ? "" : "sum";
     add(open ? Kind::open_loop : Kind::loop, depth, std::move(text), std::move(note)).changed =

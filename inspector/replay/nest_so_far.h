@@ -17,8 +17,8 @@ namespace stowage::inspector {
 
 struct NestState {
   std::vector<ParallelSplit> parallel;           ///< empty before it is known, and on one core
-  std::vector<std::int64_t> ranges;              ///< of one core, by iterator
-  std::vector<std::int64_t> sizes;               ///< buffered elements by iterator; empty before algorithm 1
+  IteratorSizes ranges;                          ///< of one core
+  IteratorSizes sizes;                           ///< buffered elements; empty before algorithm 1
   Residents residents;                           ///< of the finished plan
   std::vector<OuterLoop> loops;                  ///< outermost first
   std::size_t open = 0;                          ///< so many of the loops, from the outermost, have no place yet

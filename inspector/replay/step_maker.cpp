@@ -79,8 +79,8 @@ void StepMaker::draw_earlier_steps() {
 
 void StepMaker::loop_over_iterators() {
   state.loops.clear();
-  for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
-    state.loops.push_back({static_cast<int>(i), model_.iterators[i].name, state.ranges[i]});
+  for (const IteratorId i : model_.iterators.ids()) {
+    state.loops.push_back({i, model_.iterators[i].name, state.ranges[i]});
   }
 }
 

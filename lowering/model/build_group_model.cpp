@@ -86,13 +86,13 @@ class ModelBuilder {
       of_axis.resize(stage.axes.size());
       for (std::size_t a = 0; a < stage.axes.size(); ++a) {
         const bool reduced = static_cast<int>(a) >= stage.spatial;
-        const int iterator = model_.iterator_of(s, static_cast<int>(a));
-        if (iterator >= 0) of_axis[a].insert(iterator);
+        const auto iterator = model_.iterator_of(s, static_cast<int>(a));
+        if (iterator) of_axis[a].insert(*iterator);
         // The spatial axes, which decide it, come first.
         if (reduced && !std::exchange(main_found, true)) find_main(s);
         AxisDemand demand;
         if (s == model_.root || (s == model_.main && reduced)) {
-          demand.tile = IndexExpr(VarId(static_cast<std::size_t>(iterator)));
+          demand.tile = IndexExpr(VarId(iterator->index()));
         } else if (reduced) {
           // What an earlier stage reduces, its producers compute as a whole: no tile of it is fixed there.
           demand.window = {0, stage.axes[a].extent - 1};
@@ -136,17 +136,17 @@ class ModelBuilder {
     }
   }
 
-  [[nodiscard]] std::set<int> iterators_of_demand(StageId s, int axis, const AxisDemand& demand) const {
-    std::set<int> found;
+  [[nodiscard]] std::set<IteratorId> iterators_of_demand(StageId s, int axis, const AxisDemand& demand) const {
+    std::set<IteratorId> found;
     if (demand.exact) {
-      for (const VarId iterator : variables_of(demand.tile)) found.insert(static_cast<int>(iterator.index()));
+      for (const VarId iterator : variables_of(demand.tile)) found.insert(IteratorId(iterator.index()));
       return found;
     }
     for (const auto& [reader, read] : model_.readers_of(s)) {
       const Access& access = stages()[reader].reads[read];
-      for (const int iterator : iterators_in(reader, access.index[static_cast<std::size_t>(axis)])) {
+      for (const IteratorId iterator : iterators_in(reader, access.index[static_cast<std::size_t>(axis)])) {
         // Of the reader's own reduction the whole range is demanded.
-        const ModelIterator& i = model_.iterators[static_cast<std::size_t>(iterator)];
+        const ModelIterator& i = model_.iterators[iterator];
         if (i.spatial || i.stage != reader || reader == model_.main) found.insert(iterator);
       }
     }
@@ -183,7 +183,7 @@ class ModelBuilder {
     IndexExpr tile = demand.tile.constant();
     for (const IndexTerm& term : demand.tile.terms()) {
       const bool variable = term.atom.kind == IndexAtom::Kind::variable;
-      const ModelIterator* iterator = variable ? &model_.iterators[term.atom.variable.index()] : nullptr;
+      const ModelIterator* iterator = variable ? &model_.iterators[IteratorId(term.atom.variable.index())] : nullptr;
       if (iterator == nullptr || iterator->spatial) {
         tile += IndexExpr::of_atom(term.atom) * term.coefficient;
         continue;
@@ -232,8 +232,8 @@ class ModelBuilder {
     return {true, 0, values};
   }
 
-  [[nodiscard]] std::set<int> iterators_in(StageId stage, const IndexExpr& index) const {
-    std::set<int> found;
+  [[nodiscard]] std::set<IteratorId> iterators_in(StageId stage, const IndexExpr& index) const {
+    std::set<IteratorId> found;
     for (const VarId axis : variables_of(index)) {
       const auto& of_axis = axis_iterators_[stage][axis.index()];
       found.insert(of_axis.begin(), of_axis.end());
@@ -336,8 +336,7 @@ class ModelBuilder {
   }
 
   void find_overlapping() {
-    for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
-      const auto iterator = static_cast<int>(i);
+    for (const IteratorId iterator : model_.iterators.ids()) {
       if (!model_.is_main_reduction(iterator)) continue;
       for (StageId s; s <= model_.main; ++s) {
         if (tiles_overlap(s, iterator)) model_.overlapping.insert(iterator);
@@ -345,10 +344,10 @@ class ModelBuilder {
     }
   }
 
-  [[nodiscard]] bool tiles_overlap(StageId s, int iterator) const {
+  [[nodiscard]] bool tiles_overlap(StageId s, IteratorId iterator) const {
     const Stage& stage = stages()[s];
     if (s == model_.main) {
-      const VarId axis(static_cast<std::size_t>(model_.iterators[static_cast<std::size_t>(iterator)].axis));
+      const VarId axis(static_cast<std::size_t>(model_.iterators[iterator].axis));
       return std::any_of(stage.reads.begin(), stage.reads.end(), [&](const Access& read) {
         return buffer_of_tensor_.contains(read.tensor) &&
                std::any_of(read.index.begin(), read.index.end(), [&](const IndexExpr& e) {
@@ -357,9 +356,9 @@ class ModelBuilder {
                });
       });
     }
-    const auto depends = [&](const std::vector<std::set<int>>& dimensions) {
+    const auto depends = [&](const std::vector<std::set<IteratorId>>& dimensions) {
       return std::any_of(dimensions.begin(), dimensions.end(),
-                         [&](const std::set<int>& of_dimension) { return of_dimension.contains(iterator); });
+                         [&](const std::set<IteratorId>& of_dimension) { return of_dimension.contains(iterator); });
     };
     const BufferId output = model_.buffer_of_output[s];
     if (stage.reduction == Reduction::none || !depends(model_.buffers[output].iterators)) return false;
@@ -397,7 +396,7 @@ class ModelBuilder {
 
   const std::int64_t held_row_bytes_;  ///< a gathered row of at most so many is held whole
   GroupModel model_;
-  IdVector<StageId, std::vector<std::set<int>>> axis_iterators_;  ///< by axis
+  IdVector<StageId, std::vector<std::set<IteratorId>>> axis_iterators_;  ///< by axis
   std::map<StageTensorId, BufferId> buffer_of_tensor_;
 };
 

@@ -367,7 +367,7 @@ std::variant<StageList, std::string> block_one(StageList list, const std::string
   const GroupModel model = model_of_no_target(list);
   const auto found = model.iterator_named(name);
   if (!found) return fmt::format("there is no iterator '{}'", name);
-  const ModelIterator& iterator = model.iterators[static_cast<std::size_t>(*found)];
+  const ModelIterator& iterator = model.iterators[*found];
   if (!iterator.spatial) return fmt::format("'{}' is reduced", name);
   if (iterator.extent % block != 0) {
     return fmt::format("{} elements of '{}' are no whole number of blocks of {}", iterator.extent, name, block);
@@ -420,7 +420,7 @@ std::variant<StageList, Decision> block_lanes(StageList stages, const LaneBlocks
   for (const auto& [name, block] : blocks) {
     const GroupModel model = model_of_no_target(stages);
     const auto lane = model.iterator_named(name + "_lane");
-    const bool is_blocked = lane && model.iterators[static_cast<std::size_t>(*lane)].extent == block;
+    const bool is_blocked = lane && model.iterators[*lane].extent == block;
     if (is_blocked && model.iterator_named(name + "_block")) continue;
     auto blocked = block_one(std::move(stages), name, block);
     if (const auto* why = std::get_if<std::string>(&blocked)) {

@@ -212,7 +212,7 @@ StageList merge_pair(StageList list, const MergedTogether& together, AxisPair ax
 
 const ModelIterator* find_iterator(const GroupModel& model, const std::string& name) {
   const auto found = model.iterator_named(name);
-  return found ? &model.iterators[static_cast<std::size_t>(*found)] : nullptr;
+  return found ? &model.iterators[*found] : nullptr;
 }
 
 /// Merges iterator `outer` with iterator `inner`; their name is that of both.

@@ -88,11 +88,10 @@ Span TileBoxes::hull(const IndexExpr& e, StageId stage, const std::function<Span
   return sum;
 }
 
-Span TileBoxes::axis_span(StageId stage_number, int axis, const std::set<int>& fixed) const {
-  const int iterator = model_->iterator_of(stage_number, axis);
-  if (iterator >= 0) {
-    const IteratorTile& tile = (*tiles_)[static_cast<std::size_t>(iterator)];
-    if (tile.whole || fixed.contains(iterator)) return span_of_range(tile.start, tile.extent);
+Span TileBoxes::axis_span(StageId stage_number, int axis, const std::set<IteratorId>& fixed) const {
+  if (const auto iterator = model_->iterator_of(stage_number, axis)) {
+    const IteratorTile& tile = (*tiles_)[*iterator];
+    if (tile.whole || fixed.contains(*iterator)) return span_of_range(tile.start, tile.extent);
     return span_of_range(tile.core_start, tile.core_extent);
   }
   const std::int64_t last = stage(stage_number).axes[static_cast<std::size_t>(axis)].extent - 1;
@@ -103,7 +102,7 @@ Span TileBoxes::axis_span(StageId stage_number, int axis, const std::set<int>& f
   return clipped;
 }
 
-Span TileBoxes::demanded_span(StageId stage_number, int dimension, const std::set<int>& fixed) const {
+Span TileBoxes::demanded_span(StageId stage_number, int dimension, const std::set<IteratorId>& fixed) const {
   std::optional<Span> all;
   for (const auto& [reader, read] : model_->readers_of(stage_number)) {
     const Access& access = stage(reader).reads[read];
@@ -116,7 +115,7 @@ Span TileBoxes::demanded_span(StageId stage_number, int dimension, const std::se
   return *all;
 }
 
-Span TileBoxes::reader_axis_span(StageId reader, int axis, const std::set<int>& fixed) const {
+Span TileBoxes::reader_axis_span(StageId reader, int axis, const std::set<IteratorId>& fixed) const {
   const Stage& s = stage(reader);
   if (axis >= s.spatial && reader != model_->main) return {0, s.axes[static_cast<std::size_t>(axis)].extent - 1};
   return axis_span(reader, axis, fixed);

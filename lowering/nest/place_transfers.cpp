@@ -42,7 +42,7 @@ class PlaceTransfers {
   [[nodiscard]] int loop_of(const Loop& statement) const {
     const auto& order = schedule().order;
     const auto found = std::find_if(order.begin(), order.end(), [&](const OuterLoop& loop) {
-      return model_.iterators[static_cast<std::size_t>(loop.iterator)].name == statement.iterator;
+      return model_.iterators[loop.iterator].name == statement.iterator;
     });
     check(found != order.end(), "a loop that the schedule does not have");
     return static_cast<int>(found - order.begin());
@@ -126,7 +126,7 @@ class PlaceTransfers {
         if (tile.whole) add(tile);
       }
     } else {
-      add(built_.tiles[static_cast<std::size_t>(schedule().loop(around.back()).iterator)]);
+      add(built_.tiles[schedule().loop(around.back()).iterator]);
     }
     const auto end = std::find_if(block.begin(), block.end(), [&](const StmtPtr& s) {
       const auto* const let = std::get_if<Let>(&s->node);
@@ -156,7 +156,7 @@ class PlaceTransfers {
   /// Gets of the input buffers whose place is right inside these loops, and their waits. Index tensors come before what
   /// they index.
   void load(Block& block, const std::vector<int>& around) {
-    std::set<int> fixed;
+    std::set<IteratorId> fixed;
     for (const int loop : around) fixed.insert(schedule().loop(loop).iterator);
     for (const bool gathered : {false, true}) {
       Block waits;
@@ -172,7 +172,7 @@ class PlaceTransfers {
 
   /// Starts the transfer of a buffer's whole box, which may reach outside of the tensor: from here on the buffer has
   /// it.
-  StmtPtr get(const ModelBuffer& buffer, const std::set<int>& fixed) {
+  StmtPtr get(const ModelBuffer& buffer, const std::set<IteratorId>& fixed) {
     const BufferId number = id_of(buffer);
     Buffer& ldm = nest().buffers[number];
     Dma dma;

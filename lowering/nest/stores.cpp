@@ -9,14 +9,15 @@ namespace stowage {
 namespace {
 
 /// The iterator with which an axis moves one to one; nothing where tiles of the axis overlap or leave gaps.
-std::optional<int> iterator_along(const GroupModel& model, StageId stage, int axis) {
+std::optional<IteratorId> iterator_along(const GroupModel& model, StageId stage, int axis) {
   const AxisDemand& demand = model.demands[stage][static_cast<std::size_t>(axis)];
   if (!demand.exact || !(demand.window == Interval{0, 0})) return std::nullopt;
   for (const VarId variable : variables_of(demand.tile)) {
-    const ModelIterator& iterator = model.iterators[variable.index()];
+    const IteratorId id(variable.index());
+    const ModelIterator& iterator = model.iterators[id];
     const Axis& of_stage = model.list->stages[stage].axes[static_cast<std::size_t>(axis)];
     const bool is_axis = demand.tile.is_variable(variable) && iterator.spatial && iterator.extent == of_stage.extent;
-    return is_axis ? std::optional(static_cast<int>(variable.index())) : std::nullopt;
+    return is_axis ? std::optional(id) : std::nullopt;
   }
   return std::nullopt;
 }
@@ -24,7 +25,7 @@ std::optional<int> iterator_along(const GroupModel& model, StageId stage, int ax
 /// Tiles of the root make up tiles of the stage.
 std::optional<Decision> check_tiles(const GroupModel& model, const ModelBuffer& stored) {
   const Stage& stage = model.list->stages[stored.stage];
-  std::set<int> seen;
+  std::set<IteratorId> seen;
   for (int axis = 0; axis < stage.spatial; ++axis) {
     if (stage.axes[static_cast<std::size_t>(axis)].extent == 1) continue;
     const auto iterator = iterator_along(model, stored.stage, axis);
@@ -55,7 +56,7 @@ std::optional<Decision> check_stores(const GroupModel& model, const ReadSchedule
     const ModelBuffer& stored = model.buffers[b];
     if (stored.kind != ModelBuffer::Kind::output || stored.stage == model.root) continue;
     if (auto refused = check_tiles(model, stored)) return refused;
-    const std::set<int> own = stored.all_iterators();
+    const std::set<IteratorId> own = stored.all_iterators();
     for (const ParallelSplit& split : schedule.parallel) {
       if (split.parts == 1 || own.contains(model.iterator_named(split.iterator).value())) continue;
       return Decision::refuse("schedule", fmt::format("parallel: {} is split over cores, each of which would store the "

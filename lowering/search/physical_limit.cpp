@@ -12,7 +12,7 @@ namespace stowage {
 PhysicalLimit physical_limit(const StageList& stages, const Target& target) {
   const GroupModel model = build_group_model(stages, target);
   CoreNeeds needs(model);  // as if one core did all
-  std::vector<Interval> whole;
+  IdVector<IteratorId, Interval> whole;
   for (const ModelIterator& iterator : model.iterators) whole.push_back({0, iterator.extent - 1});
   needs.find(whole);
 

@@ -44,7 +44,7 @@ std::optional<Decision> check_parallel(const GroupModel& model, const std::vecto
       return refuse(fmt::format("parallel: there is no iterator '{}'; {}", split.iterator,
                                 suggest_name(split.iterator, iterator_names(model))));
     }
-    const ModelIterator& found = model.iterators[static_cast<std::size_t>(*iterator)];
+    const ModelIterator& found = model.iterators[*iterator];
     if (!found.spatial) {
       return refuse(
           fmt::format("parallel: {} is a reduction; splitting it over cores would make them write the same "
@@ -74,22 +74,21 @@ std::optional<Decision> check_parallel(const GroupModel& model, const std::vecto
 }
 
 std::optional<Decision> check_buffers(const GroupModel& model, const std::map<std::string, std::int64_t>& buffers,
-                                      const std::vector<std::int64_t>& ranges, std::vector<std::int64_t>& fixed) {
+                                      const IteratorSizes& ranges, IteratorSizes& fixed) {
   for (const auto& [name, size] : buffers) {
     const auto iterator = model.iterator_named(name);
     if (!iterator) {
       return refuse(
           fmt::format("buffer: there is no iterator '{}'; {}", name, suggest_name(name, iterator_names(model))));
     }
-    const auto at = static_cast<std::size_t>(*iterator);
-    if (size < 1 || size > ranges[at]) {
-      return refuse(fmt::format("buffer: {} is {}, its range on one core is 1..{}", name, size, ranges[at]));
+    if (size < 1 || size > ranges[*iterator]) {
+      return refuse(fmt::format("buffer: {} is {}, its range on one core is 1..{}", name, size, ranges[*iterator]));
     }
     if (model.pinned.contains(*iterator) && size != 1) {
       return refuse(
           fmt::format("buffer: {} selects rows by the value of a tensor and can only be buffered by 1", name));
     }
-    fixed[at] = size;
+    fixed[*iterator] = size;
   }
   return std::nullopt;
 }
@@ -109,8 +108,8 @@ std::variant<std::vector<OuterLoop>, Decision> fixed_order(const GroupModel& mod
     if (std::any_of(order.begin(), order.end(), [&](const OuterLoop& l) { return l.name == name; })) {
       return refuse(fmt::format("order: {} is named twice", name));
     }
-    const bool spatial = model.iterators[static_cast<std::size_t>(loop->iterator)].spatial;
-    if (spatial && !order.empty() && !model.iterators[static_cast<std::size_t>(order.back().iterator)].spatial) {
+    const bool spatial = model.iterators[loop->iterator].spatial;
+    if (spatial && !order.empty() && !model.iterators[order.back().iterator].spatial) {
       return refuse(
           fmt::format("order: {} iterates over the output and must stay outside of the reduction {} (swTVM "
                       "version 2, constraint 2)",
@@ -231,7 +230,7 @@ std::optional<Decision> check_resident(const GroupModel& model, const ResidentIn
 ResidentInputs staying(const GroupModel& model, const ResidentInputs& wanted, const std::vector<OuterLoop>& order) {
   ResidentInputs resident;
   for (const OuterLoop& loop : order) {
-    const std::string& iterator = model.iterators[static_cast<std::size_t>(loop.iterator)].name;
+    const std::string& iterator = model.iterators[loop.iterator].name;
     for (const auto& [tensor, along] : wanted) {
       if (loop.trips > 1 && along.contains(iterator)) resident[tensor].insert(iterator);
     }
@@ -250,8 +249,7 @@ std::optional<Decision> check_places_of_residents(const GroupModel& model, const
   return refuse(
       fmt::format("resident: {} is loaded again inside {}, and a loop along which it is to stay is around that",
                   buffer.name, inside.name),
-      fmt::format("resident along {} too, or other loops outside",
-                  model.iterators[static_cast<std::size_t>(inside.iterator)].name));
+      fmt::format("resident along {} too, or other loops outside", model.iterators[inside.iterator].name));
 }
 
 }  // namespace
@@ -295,16 +293,16 @@ void tell_correlation(const GroupModel& model, const GroupTrace& trace) {
   if (!trace.listening()) return;
   for (const BufferId b : model.buffers.ids()) {
     BufferCorrelated correlated{BufferId(b), {}};
-    for (const std::set<int>& of_dimension : model.buffers[b].iterators) {
+    for (const std::set<IteratorId>& of_dimension : model.buffers[b].iterators) {
       auto& dimension = correlated.dimensions.emplace_back();
-      for (const int i : of_dimension) dimension.push_back(iterator_id(i));
+      dimension.assign(of_dimension.begin(), of_dimension.end());
     }
     trace.add(std::move(correlated));
   }
 }
 
 void tell_split(const GroupModel& model, SplitBy by, const std::vector<ParallelSplit>& parallel,
-                const std::vector<std::int64_t>& ranges, const GroupTrace& trace) {
+                const IteratorSizes& ranges, const GroupTrace& trace) {
   if (!trace.listening()) return;
   CoresSplit split{by, traced(model, parallel), {}, ranges};
   for (const ModelIterator& iterator : model.iterators) split.extents.push_back(iterator.extent);
@@ -313,11 +311,11 @@ void tell_split(const GroupModel& model, SplitBy by, const std::vector<ParallelS
 
 /// Where a person gives the loops, those of one trip are only the ones that are named, so that a complete schedule
 /// gives the plan that it is of. Else an iterator of which one element is buffered has its loop, as published.
-void leave_out_single_trips(const GroupModel& model, const std::vector<std::int64_t>& ranges,
-                            const std::vector<std::string>& order, LdmSizes& sizes) {
+void leave_out_single_trips(const GroupModel& model, const IteratorSizes& ranges, const std::vector<std::string>& order,
+                            LdmSizes& sizes) {
   for (const OuterLoop& loop : outer_loops(model, ranges, sizes)) {
     const bool is_named = std::find(order.begin(), order.end(), loop.name) != order.end();
-    if (loop.trips == 1 && !is_named) sizes.whole[static_cast<std::size_t>(loop.iterator)] = true;
+    if (loop.trips == 1 && !is_named) sizes.whole[loop.iterator] = true;
   }
 }
 
@@ -331,10 +329,10 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
   schedule.launch = fixed.launch.value_or(LaunchedBy::spawn);
   schedule.parallel = fixed.parallel ? *fixed.parallel : split_over_cores(model, target.cores.count);
   if (auto refused = check_parallel(model, *schedule.parallel, target.cores.count)) return *refused;
-  const std::vector<std::int64_t> ranges = core_ranges(model, *schedule.parallel);
+  const IteratorSizes ranges = core_ranges(model, *schedule.parallel);
   tell_split(model, fixed.parallel ? fixed_by : SplitBy::published, *schedule.parallel, ranges, trace);
 
-  std::vector<std::int64_t> fixed_sizes(model.iterators.size(), 0);
+  IteratorSizes fixed_sizes(model.iterators.size(), 0);
   if (auto refused = check_buffers(model, fixed.buffer, ranges, fixed_sizes)) return *refused;
   if (auto refused = check_slots(model, fixed.slots)) return *refused;
   if (auto refused = check_sharing(model, fixed.sharing, *schedule.parallel, target)) return *refused;
@@ -345,7 +343,7 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
   if (const auto* refused = std::get_if<Decision>(&sized)) return *refused;
   LdmSizes& sizes = std::get<LdmSizes>(sized);
   if (fixed.order) leave_out_single_trips(model, ranges, *fixed.order, sizes);
-  for (std::size_t i = 0; i < model.iterators.size(); ++i) schedule.buffer[model.iterators[i].name] = sizes.size[i];
+  for (const IteratorId i : model.iterators.ids()) schedule.buffer[model.iterators[i].name] = sizes.size[i];
 
   const std::vector<OuterLoop> loops = outer_loops(model, ranges, sizes);
   std::vector<OuterLoop> order;

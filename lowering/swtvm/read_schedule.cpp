@@ -20,7 +20,7 @@ std::optional<Decision> read_sizes(const GroupModel& model, const Schedule& sche
 }
 
 std::optional<Decision> read_order(const GroupModel& model, const std::vector<std::string>& order, ReadSchedule& read) {
-  for (std::size_t i = 0; i < model.iterators.size(); ++i) {
+  for (const IteratorId i : model.iterators.ids()) {
     const std::string& name = model.iterators[i].name;
     const std::string loop = read.sizes[i] == 1 ? name : name + "o";
     const bool has_loop = std::find(order.begin(), order.end(), loop) != order.end();
@@ -57,9 +57,8 @@ void read_places(const GroupModel& model, const Schedule& schedule, ReadSchedule
 void find_main_chain(const GroupModel& model, ReadSchedule& read) {
   const auto add = [&](bool spatial) {
     for (std::size_t l = 0; l < read.order.size(); ++l) {
-      const int iterator = read.order[l].iterator;
-      const bool wanted =
-          spatial ? model.iterators[static_cast<std::size_t>(iterator)].spatial : model.is_main_reduction(iterator);
+      const IteratorId iterator = read.order[l].iterator;
+      const bool wanted = spatial ? model.iterators[iterator].spatial : model.is_main_reduction(iterator);
       if (wanted) read.main.push_back(static_cast<int>(l));
     }
   };

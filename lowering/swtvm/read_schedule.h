@@ -16,9 +16,9 @@ namespace stowage {
 
 struct ReadSchedule {
   std::vector<ParallelSplit> parallel;
-  std::vector<std::int64_t> ranges;  ///< of every iterator on one core
-  std::vector<std::int64_t> sizes;   ///< buffer size of every iterator
-  std::vector<bool> whole;           ///< by iterator: no outer loop
+  IteratorSizes ranges;              ///< of every iterator on one core
+  IteratorSizes sizes;               ///< buffer size of every iterator
+  IdVector<IteratorId, bool> whole;  ///< no outer loop
   std::vector<OuterLoop> order;
   std::vector<int>
       main;  ///< loops of the main chain (spatial ones, then the main stage's reductions), indices into order
