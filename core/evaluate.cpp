@@ -29,7 +29,7 @@ struct Instruction {
 class StageRun {
  public:
   StageRun(const StageList& list, const Stage& stage, const IdVector<StageTensorId, Tensor>& values)
-      : list_(list), stage_(stage), spatial_(static_cast<std::size_t>(stage.spatial)) {
+      : list_(list), stage_(stage), spatial_(stage.spatial) {
     for (const Access& access : stage.reads) plans_.push_back(plan_read(access, values, spatial_));
     read_register_.assign(stage.reads.size(), -1);
     result_of_body_ = compile(stage.body, body_fixed_, &body_varying_);

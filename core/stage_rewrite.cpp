@@ -111,7 +111,7 @@ void move_finish(Stage& reduction, Stage& reader) {
   check(reduction.finish != nullptr, "a reduction without a finish");
   Stage finish = reduction;  // as a stage of its own that reads what is reduced
   Access result{reduction.output, {}, std::nullopt};
-  for (int axis = 0; axis < reduction.spatial; ++axis) result.index.emplace_back(VarId(static_cast<std::size_t>(axis)));
+  for (const VarId axis : reduction.spatial_axes()) result.index.emplace_back(axis);
   const ReadId read = finish.reads.push_back(std::move(result));
   finish.body = map_leaves(finish.finish, [&](const ScalarExpr& leaf) -> ScalarExpr {
     return std::holds_alternative<ScalarNode::Accumulator>(leaf->value) ? scalar_read(leaf->type, read) : nullptr;

@@ -140,7 +140,7 @@ OperatorDefinition Definer::done_as_view() {
 StageDraft::StageDraft(Definer& definer, std::string name) : definer_(definer) { stage_.name = std::move(name); }
 
 IndexExpr StageDraft::axis(std::string name, std::int64_t extent) {
-  check(stage_.spatial == static_cast<int>(stage_.axes.size()), "spatial axis after a reduction axis");
+  check(stage_.spatial == stage_.axes.size(), "spatial axis after a reduction axis");
   stage_.axes.push_back({std::move(name), extent});
   ++stage_.spatial;
   return VarId(stage_.axes.size() - 1);
@@ -165,7 +165,7 @@ ScalarExpr StageDraft::read(StageTensorId tensor, std::vector<IndexExpr> at, std
 
 ScalarExpr StageDraft::read_broadcast(StageTensorId tensor) {
   const Shape& shape = definer_.shape(tensor);
-  const auto spatial = static_cast<std::size_t>(stage_.spatial);
+  const std::size_t spatial = stage_.spatial;
   check(shape.size() <= spatial, "broadcast of a tensor with more dimensions than the result");
   std::vector<IndexExpr> at;
   for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -202,7 +202,7 @@ StageTensorId StageDraft::result(std::size_t slot, const std::string& tensor, Re
 StageTensorId StageDraft::write(const std::string& tensor, std::optional<std::size_t> slot, Reduction reduction,
                                 ScalarExpr body, ScalarExpr finish) {
   Shape shape;
-  for (int a = 0; a < stage_.spatial; ++a) shape.push_back(stage_.axes[static_cast<std::size_t>(a)].extent);
+  for (const VarId axis : stage_.spatial_axes()) shape.push_back(stage_.axes[axis.index()].extent);
   stage_.output = definer_.add_tensor(tensor, finish ? finish->type : body->type, std::move(shape),
                                       slot ? TensorRole::output : TensorRole::intermediate);
   if (slot) definer_.set_result(*slot, stage_.output);

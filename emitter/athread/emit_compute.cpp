@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compute statements as plain loops: the scalar and the vector form. Register blocks are in emit_register_block.cpp.
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -21,8 +22,7 @@ constexpr std::size_t first_read = std::size_t{1} << 20;
 
 ComputeWriter::ComputeWriter(KernelContext& context, const Stmt& statement, const Compute& computation)
     : k_(context), stmt_(statement), compute_(computation), stage_(context.nest.stages.stages[computation.stage]) {
-  const std::size_t count =
-      compute_.part == Compute::Part::finish ? static_cast<std::size_t>(stage_.spatial) : stage_.axes.size();
+  const std::size_t count = compute_.part == Compute::Part::finish ? stage_.spatial : stage_.axes.size();
   check(compute_.box.size() >= count, "a computation's box has fewer ranges than its stage has axes");
   // Inner names in braces of their own: only nest variables and tensors of the function must stay visible.
   IdentifierPool local = k_.pool;
@@ -41,7 +41,7 @@ ComputeWriter::ComputeWriter(KernelContext& context, const Stmt& statement, cons
       axis.end_is_named = is_name(range.extent);
       axis.end = axis.end_is_named ? k_.index(range.extent) : local.take(base + "_n");
     }
-    axis.spatial = static_cast<int>(i) < stage_.spatial;
+    axis.spatial = i < stage_.spatial;
     axes_.push_back(std::move(axis));
   }
 }
@@ -97,7 +97,7 @@ std::vector<IndexExpr> ComputeWriter::local_index(const BufferUse& use, const st
 
 std::vector<IndexExpr> ComputeWriter::output_index() const {
   std::vector<IndexExpr> index;
-  for (int i = 0; i < stage_.spatial; ++i) index.emplace_back(VarId(static_cast<std::size_t>(i)));
+  for (const VarId axis : stage_.spatial_axes()) index.emplace_back(axis);
   return local_index(compute_.output_buffer, index);
 }
 
@@ -203,14 +203,15 @@ void ComputeWriter::write_assignment() {
 
 /// Spatial loops outside, reductions inside them in a local accumulator.
 void ComputeWriter::write_scalar() {
-  const auto spatial = static_cast<std::size_t>(stage_.spatial);
+  const std::size_t spatial = stage_.spatial;
   for (std::size_t i = 0; i < spatial; ++i) open_loop(i, false);
   const bool reduces = compute_.part == Compute::Part::update;
   if (!reduces) {
     write_assignment();
   } else {
-    const bool braces = std::all_of(axes_.begin(), axes_.begin() + stage_.spatial,
-                                    [](const LocalAxis& axis) { return axis.constant == 1; });
+    const auto outer = std::span(axes_).first(spatial);
+    const bool braces =
+        std::all_of(outer.begin(), outer.end(), [](const LocalAxis& axis) { return axis.constant == 1; });
     if (braces) k_.out.open("{");
     const std::string to = output();
     k_.out.line(fmt::format("{} acc_ = {};", c_name_of(output_type()), to), stmt_.id);
@@ -225,8 +226,8 @@ void ComputeWriter::write_scalar() {
 
 /// Spatial loops but the lanes, then reductions, then the lanes: innermost and contiguous in the output.
 void ComputeWriter::write_vector() {
-  const auto lane = static_cast<std::size_t>(compute_.lane_axis);
-  check(lane < static_cast<std::size_t>(stage_.spatial), "lanes along an axis that is not spatial");
+  const std::size_t lane = compute_.lane_axis.value().index();
+  check(lane < stage_.spatial, "lanes along an axis that is not spatial");
   std::vector<std::size_t> outer;
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     if (i != lane) outer.push_back(i);
@@ -277,7 +278,7 @@ void ComputeWriter::write() {
     write_register_block();
   } else if (gathers) {
     write_gathered();
-  } else if (compute_.form != ComputeForm::scalar && compute_.lane_axis >= 0) {
+  } else if (compute_.form != ComputeForm::scalar && compute_.lane_axis) {
     write_vector();
   } else {
     write_scalar();

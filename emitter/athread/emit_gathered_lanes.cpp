@@ -28,7 +28,7 @@ class GatheredLanes {
  public:
   explicit GatheredLanes(ComputeWriter& w)
       : w_(w),
-        lane_(static_cast<std::size_t>(w.compute_.lane_axis)),
+        lane_(w.compute_.lane_axis.value().index()),
         lane_base_(w.axes_[lane_].variable),
         expression_(w.compute_.part == Compute::Part::finish ? w.stage_.finish : w.stage_.body) {
     visit_nodes(expression_, [&](const ScalarNode& node) {
@@ -68,14 +68,14 @@ class GatheredLanes {
   /// Whether what an unrolled row declares would stand beside that of other computations, which has the same names.
   [[nodiscard]] bool declares_beside_row(const std::vector<std::size_t>& outer) const {
     if (!has_loop(outer, outer.size())) return true;
-    const auto row = std::find(outer.begin(), outer.end(), static_cast<std::size_t>(row_axis(w_.compute_)));
+    const auto row = std::find(outer.begin(), outer.end(), row_axis(w_.compute_).value().index());
     if (has_loop(outer, static_cast<std::size_t>(row - outer.begin()))) return false;
     return !constants_.empty() ||
            std::any_of(reads_.begin(), reads_.end(), [&](ReadId read) { return !is_by_row(read); });
   }
 
   [[nodiscard]] bool is_by_row(ReadId read) const {
-    return moves_along(w_.stage_.reads[read], VarId(static_cast<std::size_t>(row_axis(w_.compute_))));
+    return moves_along(w_.stage_.reads[read], row_axis(w_.compute_).value());
   }
 
   /// What all vectors of a row have in common, the vectors, and the lanes that fill none.
@@ -113,7 +113,7 @@ class GatheredLanes {
 
   /// The vectors of a row one behind another; in front of the loop over the rows what they have in common.
   void write_unrolled(const std::vector<std::size_t>& outer) {
-    const auto row = static_cast<std::size_t>(row_axis(w_.compute_));
+    const std::size_t row = row_axis(w_.compute_).value().index();
     const std::int64_t vectors = *w_.axes_[lane_].constant / lanes_of_floatv4;
     const auto write_loads = [&](bool by_row) {
       for (const ReadId read : reads_) {

@@ -28,7 +28,7 @@ class StageWriter {
     for (const Axis& axis : stage_.axes) {
       if (axis.extent == 0 && &axis < stage_.axes.data() + stage_.spatial) return;
     }
-    const auto spatial = static_cast<std::size_t>(stage_.spatial);
+    const std::size_t spatial = stage_.spatial;
     const bool scoped = open_loops(0, spatial) == 0;  // temporaries of stages must not meet
     if (scoped) out_.open("{");
     const std::string to = element(stage_.output, output_index());
@@ -45,7 +45,7 @@ class StageWriter {
   [[nodiscard]] ElementType type() const { return list_.tensors[stage_.output].type; }
 
   void write_reduced(const std::string& to) {
-    const auto spatial = static_cast<std::size_t>(stage_.spatial);
+    const std::size_t spatial = stage_.spatial;
     const double identity = stage_.reduction == Reduction::none ? 0 : identity_of(stage_.reduction, type());
     out_.line(fmt::format("{} acc_ = {};", c_name_of(type()), c_constant(type(), identity)));
     const bool scoped = open_loops(spatial, axes_.size()) == 0;
@@ -88,7 +88,7 @@ class StageWriter {
 
   [[nodiscard]] std::vector<IndexExpr> output_index() const {
     std::vector<IndexExpr> index;
-    for (int a = 0; a < stage_.spatial; ++a) index.emplace_back(variable_of(a));
+    for (const VarId axis : stage_.spatial_axes()) index.emplace_back(axis);
     return index;
   }
 

@@ -4,6 +4,7 @@
 // there are fewer rows. Named variables stay in registers with every compiler and at -O2; local arrays of accumulators
 // do not.
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -54,10 +55,9 @@ const ScalarNode::Read* as_float_read(const ScalarExpr& e) {
 
 class RegisterBlock {
  public:
-  explicit RegisterBlock(ComputeWriter& w) : w_(w), lane_(static_cast<std::size_t>(w.compute_.lane_axis)) {
-    if (w.compute_.block_axis >= 0 && w.axes_[static_cast<std::size_t>(w.compute_.block_axis)].constant != 1) {
-      block_ = static_cast<std::size_t>(w.compute_.block_axis);
-    }
+  explicit RegisterBlock(ComputeWriter& w) : w_(w), lane_(w.compute_.lane_axis.value().index()) {
+    if (const auto block = w.compute_.block_axis; block && w.axes_[block->index()].constant != 1)
+      block_ = block->index();
     const auto& product = std::get<ScalarNode::Binary>(w.stage_.body->value);
     operands_ = {operand(product.a, 'a'), operand(product.b, 'b')};
   }
@@ -220,7 +220,7 @@ class RegisterBlock {
       }
     };
     for_each_accumulator("simd_load", false);
-    const auto spatial = static_cast<std::size_t>(w_.stage_.spatial);
+    const std::size_t spatial = w_.stage_.spatial;
     for (std::size_t i = spatial; i < w_.axes_.size(); ++i) w_.open_loop(i, false);
     write_products(rows, offsets, type);
     for (std::size_t i = spatial; i < w_.axes_.size(); ++i) w_.close_loop(i);
@@ -230,8 +230,9 @@ class RegisterBlock {
 
   void write_products(std::int64_t rows, const LaneGroup& offsets, const std::string& type) {
     CWriter& out = w_.k_.out;
-    const bool loops = std::any_of(w_.axes_.begin() + w_.stage_.spatial, w_.axes_.end(),
-                                   [](const LocalAxis& axis) { return axis.constant != 1; });
+    const auto reduced = std::span(w_.axes_).subspan(w_.stage_.spatial);
+    const bool loops =
+        std::any_of(reduced.begin(), reduced.end(), [](const LocalAxis& axis) { return axis.constant != 1; });
     if (!loops) out.open("{");
     for (const Operand& o : operands_) {
       std::vector<std::string> names;
@@ -322,8 +323,9 @@ class RegisterBlock {
 
 bool ComputeWriter::can_block_registers() const {
   if (compute_.part != Compute::Part::update || stage_.reduction != Reduction::sum) return false;
-  if (output_type() != ElementType::f32 || compute_.lane_axis < 0 || compute_.lane_axis >= stage_.spatial) return false;
-  const LocalAxis& lane = axes_[static_cast<std::size_t>(compute_.lane_axis)];
+  if (output_type() != ElementType::f32 || !compute_.lane_axis || compute_.lane_axis->index() >= stage_.spatial)
+    return false;
+  const LocalAxis& lane = axes_[compute_.lane_axis->index()];
   if (lane.max_extent < lanes) return false;
   const auto* product = std::get_if<ScalarNode::Binary>(&stage_.body->value);
   if (product == nullptr || product->op != BinaryOp::multiply) return false;

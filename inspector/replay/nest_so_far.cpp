@@ -126,7 +126,7 @@ class SoFarWriter {
     const Stage& found = model_.list->stages[stage];
     std::vector<std::string> tile;
     for (std::size_t a = 0; !state_.sizes.empty() && a < found.axes.size(); ++a) {
-      const std::int64_t extent = axis_extent(model_, stage, static_cast<int>(a), state_.sizes);
+      const std::int64_t extent = axis_extent(model_, stage, VarId(a), state_.sizes);
       if (extent > 1) tile.push_back(fmt::format("{} {}", found.axes[a].name, extent));
     }
     add(Kind::compute, inner, "compute " + found.name,

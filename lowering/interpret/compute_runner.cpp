@@ -98,7 +98,7 @@ ComputeRunner::ComputeRunner(const LoopNest& nest, const Stmt& statement)
     extent_of_.emplace_back(range.extent, nest.variables.size());
   }
   std::vector<IndexExpr> own_index;
-  for (std::size_t d = 0; d < at(stage_.spatial); ++d) own_index.emplace_back(VarId(d));
+  for (const VarId axis : stage_.spatial_axes()) own_index.emplace_back(axis);
   output_ = access(compute_.output_buffer, own_index);
   for (const ReadId read : program_.reads()) add_read(read);
   visit_nodes(expression_of(compute_, stage_), [&](const ScalarNode& node) {

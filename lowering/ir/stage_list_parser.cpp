@@ -146,7 +146,7 @@ void StageListParser::stage() {
     axis(stage, names);
   }
   cursor_.expect("]");
-  stage.spatial = static_cast<int>(stage.axes.size());
+  stage.spatial = stage.axes.size();
   cursor_.expect("=");
   reduction(stage, names);
   const std::size_t body = cursor_.position();
@@ -209,7 +209,7 @@ void StageListParser::reduction(Stage& stage, ExpressionNames& names) {
   stage.reduction = reader_.known_name("a reduction", reductions);
   cursor_.expect("over");
   while (!cursor_.accept("of")) {
-    if (static_cast<int>(stage.axes.size()) > stage.spatial) cursor_.expect(",");
+    if (stage.axes.size() > stage.spatial) cursor_.expect(",");
     axis(stage, names);
   }
 }

@@ -274,8 +274,8 @@ Compute StatementParser::compute() {
   }
   if (cursor_.accept("as")) {
     compute.form = reader_.known_name("a form", forms);
-    if (cursor_.accept("lane")) compute.lane_axis = static_cast<int>(reader_.known_name("an axis", axes).index());
-    if (cursor_.accept("block")) compute.block_axis = static_cast<int>(reader_.known_name("an axis", axes).index());
+    if (cursor_.accept("lane")) compute.lane_axis = reader_.known_name("an axis", axes);
+    if (cursor_.accept("block")) compute.block_axis = reader_.known_name("an axis", axes);
   }
   return compute;
 }

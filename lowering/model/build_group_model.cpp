@@ -57,8 +57,8 @@ class ModelBuilder {
  private:
   [[nodiscard]] const IdVector<StageId, Stage>& stages() const { return model_.list->stages; }
 
-  void add_iterator(StageId stage, int axis, bool spatial) {
-    const Axis& a = stages()[stage].axes[static_cast<std::size_t>(axis)];
+  void add_iterator(StageId stage, VarId axis, bool spatial) {
+    const Axis& a = stages()[stage].axes[axis.index()];
     std::string name = a.name;
     for (int number = 2; model_.iterator_named(name); ++number) name = fmt::format("{}{}", a.name, number);
     model_.iterators.push_back({std::move(name), a.extent, spatial, stage, axis});
@@ -66,9 +66,9 @@ class ModelBuilder {
 
   void add_iterators() {
     const Stage& root = stages()[model_.root];
-    for (int axis = 0; axis < root.spatial; ++axis) add_iterator(model_.root, axis, true);
+    for (const VarId axis : root.spatial_axes()) add_iterator(model_.root, axis, true);
     for (const StageId s : stages().ids()) {
-      for (int axis = stages()[s].spatial; axis < static_cast<int>(stages()[s].axes.size()); ++axis) {
+      for (VarId axis(stages()[s].spatial); axis.index() < stages()[s].axes.size(); ++axis) {
         add_iterator(s, axis, false);
       }
     }
@@ -84,9 +84,9 @@ class ModelBuilder {
       const Stage& stage = stages()[s];
       auto& of_axis = axis_iterators_[s];
       of_axis.resize(stage.axes.size());
-      for (std::size_t a = 0; a < stage.axes.size(); ++a) {
-        const bool reduced = static_cast<int>(a) >= stage.spatial;
-        const auto iterator = model_.iterator_of(s, static_cast<int>(a));
+      for (const VarId a : of_axis.ids()) {
+        const bool reduced = a.index() >= stage.spatial;
+        const auto iterator = model_.iterator_of(s, a);
         if (iterator) of_axis[a].insert(*iterator);
         // The spatial axes, which decide it, come first.
         if (reduced && !std::exchange(main_found, true)) find_main(s);
@@ -95,11 +95,11 @@ class ModelBuilder {
           demand.tile = IndexExpr(VarId(iterator->index()));
         } else if (reduced) {
           // What an earlier stage reduces, its producers compute as a whole: no tile of it is fixed there.
-          demand.window = {0, stage.axes[a].extent - 1};
+          demand.window = {0, stage.axes[a.index()].extent - 1};
         } else {
-          demand = demand_of_readers(s, static_cast<int>(a));
-          demand.reach = demanded_bounds(model_, s, static_cast<int>(a));
-          of_axis[a] = iterators_of_demand(s, static_cast<int>(a), demand);
+          demand = demand_of_readers(s, a);
+          demand.reach = demanded_bounds(model_, s, a);
+          of_axis[a] = iterators_of_demand(s, a, demand);
         }
         model_.demands[s].push_back(demand);
       }
@@ -112,16 +112,15 @@ class ModelBuilder {
     const Stage& stage = stages()[s];
     if (s == model_.root || stage.spatial != root.spatial) return;
     std::set<std::size_t> seen;  // axes of the root: the stage may have them in another order
-    for (int axis = 0; axis < stage.spatial; ++axis) {
-      const auto a = static_cast<std::size_t>(axis);
-      const AxisDemand& demand = model_.demands[s][a];
+    for (const VarId axis : stage.spatial_axes()) {
+      const AxisDemand& demand = model_.demands[s][axis];
       const auto variables = variables_of(demand.tile);
       const bool at_tile = demand.exact && demand.window == Interval{0, 0} && variables.size() == 1 &&
                            demand.tile.is_variable(*variables.begin());
       if (!at_tile) return;
       const std::size_t of_root = variables.begin()->index();
-      const bool is_axis = of_root < static_cast<std::size_t>(root.spatial) && seen.insert(of_root).second;
-      if (!is_axis || stage.axes[a].extent != root.axes[of_root].extent) return;
+      const bool is_axis = of_root < root.spatial && seen.insert(of_root).second;
+      if (!is_axis || stage.axes[axis.index()].extent != root.axes[of_root].extent) return;
     }
     model_.main = s;
     for (StageId later(s.index() + 1); later <= model_.root; ++later) {
@@ -136,7 +135,7 @@ class ModelBuilder {
     }
   }
 
-  [[nodiscard]] std::set<IteratorId> iterators_of_demand(StageId s, int axis, const AxisDemand& demand) const {
+  [[nodiscard]] std::set<IteratorId> iterators_of_demand(StageId s, VarId axis, const AxisDemand& demand) const {
     std::set<IteratorId> found;
     if (demand.exact) {
       for (const VarId iterator : variables_of(demand.tile)) found.insert(IteratorId(iterator.index()));
@@ -144,7 +143,7 @@ class ModelBuilder {
     }
     for (const auto& [reader, read] : model_.readers_of(s)) {
       const Access& access = stages()[reader].reads[read];
-      for (const IteratorId iterator : iterators_in(reader, access.index[static_cast<std::size_t>(axis)])) {
+      for (const IteratorId iterator : iterators_in(reader, access.index[axis.index()])) {
         // Of the reader's own reduction the whole range is demanded.
         const ModelIterator& i = model_.iterators[iterator];
         if (i.spatial || i.stage != reader || reader == model_.main) found.insert(iterator);
@@ -154,11 +153,11 @@ class ModelBuilder {
   }
 
   /// Readers at the same place, up to constants, demand a window around it; readers at unrelated places everything.
-  [[nodiscard]] AxisDemand demand_of_readers(StageId s, int axis) const {
+  [[nodiscard]] AxisDemand demand_of_readers(StageId s, VarId axis) const {
     std::optional<AxisDemand> all;
     for (const auto& [reader, read] : model_.readers_of(s)) {
       const Access& access = stages()[reader].reads[read];
-      AxisDemand demand = composed(reader, access.index[static_cast<std::size_t>(axis)]);
+      AxisDemand demand = composed(reader, access.index[axis.index()]);
       if (!all) {
         all = demand;
         continue;
@@ -211,22 +210,22 @@ class ModelBuilder {
     return sum;
   }
 
-  static AxisDemand composed(const std::vector<AxisDemand>& of_reader, const IndexAtom& atom) {
-    if (atom.kind == IndexAtom::Kind::variable) return of_reader[atom.variable.index()];
+  static AxisDemand composed(const IdVector<VarId, AxisDemand>& of_reader, const IndexAtom& atom) {
+    if (atom.kind == IndexAtom::Kind::variable) return of_reader[atom.variable];
     // Anything else is a sum of tile and window only if it depends on one of the two alone.
     const IndexExpr e = IndexExpr::of_atom(atom);
     bool moves = false;
     bool has_window = !tensor_values_of(e).empty();
     for (const VarId axis : variables_of(e)) {
-      const AxisDemand& demand = of_reader[axis.index()];
+      const AxisDemand& demand = of_reader[axis];
       if (!demand.exact) return demand;
       moves = moves || !demand.tile.is_constant();
       has_window = has_window || !(demand.window == Interval{0, 0});
     }
     if (moves && has_window) return {false, 0, {}};
-    if (moves) return {true, substitute(e, [&](VarId axis) { return of_reader[axis.index()].tile; }), {}};
+    if (moves) return {true, substitute(e, [&](VarId axis) { return of_reader[axis].tile; }), {}};
     const Interval values = bounds(e, [&](VarId axis) {
-      const AxisDemand& demand = of_reader[axis.index()];
+      const AxisDemand& demand = of_reader[axis];
       return Interval{demand.tile.constant() + demand.window.low, demand.tile.constant() + demand.window.high};
     });
     return {true, 0, values};
@@ -235,7 +234,7 @@ class ModelBuilder {
   [[nodiscard]] std::set<IteratorId> iterators_in(StageId stage, const IndexExpr& index) const {
     std::set<IteratorId> found;
     for (const VarId axis : variables_of(index)) {
-      const auto& of_axis = axis_iterators_[stage][axis.index()];
+      const auto& of_axis = axis_iterators_[stage][axis];
       found.insert(of_axis.begin(), of_axis.end());
     }
     for (const ReadId read : tensor_values_of(index)) {
@@ -303,9 +302,9 @@ class ModelBuilder {
     buffer.tensor = stage.output;
     buffer.name = unique_buffer_name(tensor.name);
     buffer.stage = s;
-    for (int axis = 0; axis < stage.spatial; ++axis) {
-      buffer.index.emplace_back(VarId(static_cast<std::size_t>(axis)));
-      buffer.iterators.push_back(axis_iterators_[s][static_cast<std::size_t>(axis)]);
+    for (const VarId axis : stage.spatial_axes()) {
+      buffer.index.emplace_back(axis);
+      buffer.iterators.push_back(axis_iterators_[s][axis]);
     }
     const BufferId added = model_.buffers.push_back(std::move(buffer));
     buffer_of_tensor_[stage.output] = added;
@@ -347,7 +346,7 @@ class ModelBuilder {
   [[nodiscard]] bool tiles_overlap(StageId s, IteratorId iterator) const {
     const Stage& stage = stages()[s];
     if (s == model_.main) {
-      const VarId axis(static_cast<std::size_t>(model_.iterators[iterator].axis));
+      const VarId axis = model_.iterators[iterator].axis;
       return std::any_of(stage.reads.begin(), stage.reads.end(), [&](const Access& read) {
         return buffer_of_tensor_.contains(read.tensor) &&
                std::any_of(read.index.begin(), read.index.end(), [&](const IndexExpr& e) {
@@ -396,7 +395,7 @@ class ModelBuilder {
 
   const std::int64_t held_row_bytes_;  ///< a gathered row of at most so many is held whole
   GroupModel model_;
-  IdVector<StageId, std::vector<std::set<IteratorId>>> axis_iterators_;  ///< by axis
+  IdVector<StageId, IdVector<VarId, std::set<IteratorId>>> axis_iterators_;
   std::map<StageTensorId, BufferId> buffer_of_tensor_;
 };
 

@@ -19,7 +19,7 @@ bool GroupModel::is_stored(StageId stage) const {
   return list->tensors[tensor].role == TensorRole::output;
 }
 
-std::optional<IteratorId> GroupModel::iterator_of(StageId stage, int axis) const {
+std::optional<IteratorId> GroupModel::iterator_of(StageId stage, VarId axis) const {
   for (const IteratorId i : iterators.ids()) {
     if (iterators[i].stage == stage && iterators[i].axis == axis) return i;
   }
@@ -117,11 +117,11 @@ BufferId frame_of(const GroupModel& model, BufferId buffer) {
   return buffer;
 }
 
-Interval demanded_bounds(const GroupModel& model, StageId stage, int dimension) {
+Interval demanded_bounds(const GroupModel& model, StageId stage, VarId axis) {
   std::optional<Interval> all;
   for (const auto& [reader, read] : model.readers_of(stage)) {
     const Stage& consumer = model.list->stages[reader];
-    const IndexExpr& index = consumer.reads[read].index[static_cast<std::size_t>(dimension)];
+    const IndexExpr& index = consumer.reads[read].index[axis.index()];
     const Interval wanted = bounds(index, [&](VarId a) { return Interval{0, consumer.axes[a.index()].extent - 1}; });
     all = all ? Interval{std::min(all->low, wanted.low), std::max(all->high, wanted.high)} : wanted;
   }
@@ -132,8 +132,8 @@ Interval demanded_bounds(const GroupModel& model, StageId stage, int dimension) 
 namespace {
 
 /// Largest number of elements that the readers of an earlier stage demand of an axis in one tile, also outside of it.
-std::int64_t demanded_extent(const GroupModel& model, StageId stage, int axis, const IteratorSizes& sizes) {
-  const AxisDemand& demand = model.demands[stage][static_cast<std::size_t>(axis)];
+std::int64_t demanded_extent(const GroupModel& model, StageId stage, VarId axis, const IteratorSizes& sizes) {
+  const AxisDemand& demand = model.demands[stage][axis];
   std::int64_t extent = 1;
   if (demand.exact) {
     extent = span_of(demand.tile, [&](VarId iterator) { return sizes[IteratorId(iterator.index())]; }) +
@@ -141,11 +141,11 @@ std::int64_t demanded_extent(const GroupModel& model, StageId stage, int axis, c
   } else {
     for (const auto& [reader, read] : model.readers_of(stage)) {
       const Stage& consumer = model.list->stages[reader];
-      const IndexExpr& index = consumer.reads[read].index[static_cast<std::size_t>(axis)];
+      const IndexExpr& index = consumer.reads[read].index[axis.index()];
       extent = std::max(extent, span_of(index, [&, reader = reader](VarId a) {
-                          const bool reduced = static_cast<int>(a.index()) >= consumer.spatial;
+                          const bool reduced = a.index() >= consumer.spatial;
                           if (reduced && reader != model.main) return consumer.axes[a.index()].extent;
-                          return axis_extent(model, reader, static_cast<int>(a.index()), sizes);
+                          return axis_extent(model, reader, a, sizes);
                         }));
     }
   }
@@ -154,9 +154,9 @@ std::int64_t demanded_extent(const GroupModel& model, StageId stage, int axis, c
 
 }  // namespace
 
-std::int64_t axis_extent(const GroupModel& model, StageId stage, int axis, const IteratorSizes& sizes) {
+std::int64_t axis_extent(const GroupModel& model, StageId stage, VarId axis, const IteratorSizes& sizes) {
   const Stage& s = model.list->stages[stage];
-  const std::int64_t whole = s.axes[static_cast<std::size_t>(axis)].extent;
+  const std::int64_t whole = s.axes[axis.index()].extent;
   if (const auto iterator = model.iterator_of(stage, axis)) return std::min(whole, sizes[*iterator]);
   return std::min(whole, demanded_extent(model, stage, axis, sizes));
 }
@@ -168,10 +168,9 @@ std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuf
   for (std::size_t d = 0; d < buffer.index.size(); ++d) {
     // Readers of a padded intermediate look outside of it; the box that they see is not clipped.
     const bool unclipped = buffer.kind == ModelBuffer::Kind::intermediate && buffer.padding;
-    std::int64_t span = unclipped ? demanded_extent(model, buffer.stage, static_cast<int>(d), sizes)
-                                  : span_of(buffer.index[d], [&](VarId a) {
-                                      return axis_extent(model, buffer.stage, static_cast<int>(a.index()), sizes);
-                                    });
+    std::int64_t span =
+        unclipped ? demanded_extent(model, buffer.stage, VarId(d), sizes)
+                  : span_of(buffer.index[d], [&](VarId a) { return axis_extent(model, buffer.stage, a, sizes); });
     // A buffer holds at least one element, also of an empty tensor: C has no arrays of none.
     if (!buffer.padding) span = std::min(span, tensor.shape[d]);
     extents.push_back(std::max<std::int64_t>(1, span));
@@ -184,8 +183,7 @@ std::int64_t stage_operations(const GroupModel& model, StageId stage, const Iter
   std::int64_t operations =
       std::max<std::int64_t>(1, operation_count(s.body) + (s.reduction == Reduction::none ? 0 : 1));
   for (std::size_t axis = 0; axis < s.axes.size(); ++axis) {
-    operations *= static_cast<int>(axis) < s.spatial ? axis_extent(model, stage, static_cast<int>(axis), sizes)
-                                                     : s.axes[axis].extent;
+    operations *= axis < s.spatial ? axis_extent(model, stage, VarId(axis), sizes) : s.axes[axis].extent;
   }
   return operations;
 }

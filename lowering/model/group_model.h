@@ -30,7 +30,7 @@ struct ModelIterator {
   std::int64_t extent = 1;
   bool spatial = true;
   StageId stage;
-  int axis = 0;  ///< of that stage
+  VarId axis;  ///< of that stage
 };
 
 /// A number of each iterator: elements of a tile, of a core's range.
@@ -78,11 +78,11 @@ struct GroupModel {
   /// Buffer that a read is served from.
   std::map<StageRead, BufferId> buffer_of_read;
   IdVector<StageId, BufferId> buffer_of_output;
-  IdVector<StageId, std::vector<AxisDemand>> demands;  ///< by axis
+  IdVector<StageId, IdVector<VarId, AxisDemand>> demands;
 
   [[nodiscard]] bool is_stored(StageId stage) const;  ///< its result is an output of the group
-  [[nodiscard]] std::optional<IteratorId> iterator_of(StageId stage,
-                                                      int axis) const;  ///< none for a spatial axis of an earlier stage
+  [[nodiscard]] std::optional<IteratorId> iterator_of(
+      StageId stage, VarId axis) const;  ///< none for a spatial axis of an earlier stage
   [[nodiscard]] bool is_main_reduction(IteratorId iterator) const;
   [[nodiscard]] std::optional<IteratorId> iterator_named(const std::string& name) const;
   /// Stages that read the output of `stage`, with the read.
@@ -103,10 +103,10 @@ bool moves_all_stores(const GroupModel& model, IteratorId iterator);
 /// The last of the buffers that overwrite each other in place, beginning with this one: its box is that of all.
 BufferId frame_of(const GroupModel& model, BufferId buffer);
 /// Static bounds of what a stage's readers want of a dimension of its output, to see whether they look outside of it.
-Interval demanded_bounds(const GroupModel& model, StageId stage, int dimension);
+Interval demanded_bounds(const GroupModel& model, StageId stage, VarId axis);
 
 /// Largest number of elements that a stage's axis spans in one tile, for buffer sizes by iterator.
-std::int64_t axis_extent(const GroupModel& model, StageId stage, int axis, const IteratorSizes& sizes);
+std::int64_t axis_extent(const GroupModel& model, StageId stage, VarId axis, const IteratorSizes& sizes);
 /// Allocated elements per dimension of a buffer, for buffer sizes by iterator.
 std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuffer& buffer,
                                          const IteratorSizes& sizes);

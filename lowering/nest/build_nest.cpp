@@ -320,8 +320,8 @@ class NestBuilder {
     const ModelBuffer& frame = model_.buffers[frame_of(model_, output)];
     const Stage& s = nest_.stages.stages[stage];
     std::vector<Range> box;
-    for (int axis = 0; axis < s.spatial; ++axis) {
-      const auto a = static_cast<std::size_t>(axis);
+    for (const VarId axis : s.spatial_axes()) {
+      const std::size_t a = axis.index();
       const Span inside = boxes_.axis_span(stage, axis, fixed);
       const std::string& axis_name = s.axes[a].name;
       const std::int64_t most = std::min(s.axes[a].extent, ldm.extents[a]);
@@ -354,9 +354,9 @@ class NestBuilder {
     if (output.kind != ModelBuffer::Kind::intermediate || !output.padding) return;
     const Stage& s = nest_.stages.stages[stage];
     std::vector<Border> borders;
-    for (int axis = 0; axis < s.spatial; ++axis) {
+    for (const VarId axis : s.spatial_axes()) {
       borders.push_back(border_of(boxes_.demanded_span(stage, axis, fixed), demanded_bounds(model_, stage, axis),
-                                  s.axes[static_cast<std::size_t>(axis)].extent - 1));
+                                  s.axes[axis.index()].extent - 1));
     }
     fill_outside(block, id_of(output), borders);
   }
@@ -365,7 +365,7 @@ class NestBuilder {
     const Stage& s = nest_.stages.stages[stage];
     Compute made = compute_frame(stage, s.reduction == Reduction::none ? Compute::Part::map : Compute::Part::update);
     made.box = box_.at(stage);
-    for (int axis = s.spatial; axis < static_cast<int>(s.axes.size()); ++axis) {
+    for (VarId axis(s.spatial); axis.index() < s.axes.size(); ++axis) {
       const IteratorId i = model_.iterator_of(stage, axis).value();
       check(tiles_[i].whole || fixed.contains(i), "a reduction is computed outside of its loop");
       made.box.push_back({tiles_[i].start, tiles_[i].extent, read_.sizes[i]});

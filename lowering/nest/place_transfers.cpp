@@ -181,9 +181,8 @@ class PlaceTransfers {
     dma.buffer = number;
     dma.to = space_of(built_.sharing[number]);
     for (std::size_t d = 0; d < buffer.index.size(); ++d) {
-      const Span box = boxes_.hull(buffer.index[d], buffer.stage, [&](VarId a) {
-        return boxes_.axis_span(buffer.stage, static_cast<int>(a.index()), fixed);
-      });
+      const Span box =
+          boxes_.hull(buffer.index[d], buffer.stage, [&](VarId a) { return boxes_.axis_span(buffer.stage, a, fixed); });
       ldm.origin[d] = box.low;
       const IndexExpr extent = box.high - box.low + 1;
       const Interval elements = bounds(extent, [&](VarId v) { return nest().variables[v.index()].range; });

@@ -9,13 +9,13 @@ namespace stowage {
 namespace {
 
 /// The iterator with which an axis moves one to one; nothing where tiles of the axis overlap or leave gaps.
-std::optional<IteratorId> iterator_along(const GroupModel& model, StageId stage, int axis) {
-  const AxisDemand& demand = model.demands[stage][static_cast<std::size_t>(axis)];
+std::optional<IteratorId> iterator_along(const GroupModel& model, StageId stage, VarId axis) {
+  const AxisDemand& demand = model.demands[stage][axis];
   if (!demand.exact || !(demand.window == Interval{0, 0})) return std::nullopt;
   for (const VarId variable : variables_of(demand.tile)) {
     const IteratorId id(variable.index());
     const ModelIterator& iterator = model.iterators[id];
-    const Axis& of_stage = model.list->stages[stage].axes[static_cast<std::size_t>(axis)];
+    const Axis& of_stage = model.list->stages[stage].axes[axis.index()];
     const bool is_axis = demand.tile.is_variable(variable) && iterator.spatial && iterator.extent == of_stage.extent;
     return is_axis ? std::optional(id) : std::nullopt;
   }
@@ -26,13 +26,13 @@ std::optional<IteratorId> iterator_along(const GroupModel& model, StageId stage,
 std::optional<Decision> check_tiles(const GroupModel& model, const ModelBuffer& stored) {
   const Stage& stage = model.list->stages[stored.stage];
   std::set<IteratorId> seen;
-  for (int axis = 0; axis < stage.spatial; ++axis) {
-    if (stage.axes[static_cast<std::size_t>(axis)].extent == 1) continue;
+  for (const VarId axis : stage.spatial_axes()) {
+    if (stage.axes[axis.index()].extent == 1) continue;
     const auto iterator = iterator_along(model, stored.stage, axis);
     if (iterator && seen.insert(*iterator).second) continue;
     return Decision::refuse("schedule", fmt::format("{} is stored, but its readers want other parts of it than tiles "
                                                     "side by side along {}",
-                                                    stored.name, stage.axes[static_cast<std::size_t>(axis)].name));
+                                                    stored.name, stage.axes[axis.index()].name));
   }
   if (!stored.padding) return std::nullopt;
   return Decision::refuse("schedule", fmt::format("{} is stored, but a reader looks outside of it", stored.name));

@@ -166,7 +166,7 @@ std::variant<MatrixProduct, Decision> matrix_product(const StageList& list) {
   }
   if (left.padding || right.padding) return no_product("it reads beyond the edges of an operand");
   std::vector<IndexExpr> written;
-  for (int a = 0; a < stage.spatial; ++a) written.emplace_back(variable_of(a));
+  for (const VarId axis : stage.spatial_axes()) written.emplace_back(axis);
   const std::size_t axes = stage.axes.size();
   auto in_left = steps_in(list.tensors[left.tensor], left.index, axes);
   auto in_right = steps_in(list.tensors[right.tensor], right.index, axes);

@@ -198,8 +198,7 @@ class LeastCost {
 
   void add_dimensions() {
     for (const ModelBuffer& b : model_.buffers) of_buffer_.push_back(std::vector<CutDimension>(b.index.size()));
-    for (const Stage& stage : model_.list->stages)
-      of_stage_.push_back(std::vector<CutDimension>(static_cast<std::size_t>(stage.spatial)));
+    for (const Stage& stage : model_.list->stages) of_stage_.push_back(std::vector<CutDimension>(stage.spatial));
   }
 
   template <class Visit>
@@ -361,7 +360,7 @@ class LeastCost {
       return std::max(at_rate, least_cycles_of_point(stage, part, target_, most_lanes));
     };
     std::int64_t updates = points;
-    for (std::size_t a = static_cast<std::size_t>(stage.spatial); a < stage.axes.size(); ++a) {
+    for (std::size_t a = stage.spatial; a < stage.axes.size(); ++a) {
       updates *= stage.axes[a].extent;
     }
     const auto part = stage.reduction == Reduction::none ? Compute::Part::map : Compute::Part::update;
@@ -376,7 +375,7 @@ class LeastCost {
   [[nodiscard]] std::int64_t lane_of_buffer(StageId s, const GridChoice& choice) const {
     const Stage& stage = model_.list->stages[s];
     if (stage.spatial == 0) return 1;
-    const std::int64_t whole = stage.axes[static_cast<std::size_t>(stage.spatial - 1)].extent;
+    const std::int64_t whole = stage.axes[stage.spatial - 1].extent;
     if (whole < shortest_vector_loop(target_)) return whole;
     IteratorSizes ranges;
     for (const ModelIterator& iterator : model_.iterators) {

@@ -101,7 +101,7 @@ void CoreNeeds::find(const IdVector<IteratorId, Interval>& tiles) {
     auto& axes = of_stage_[s];
     axes.clear();
     for (std::size_t a = 0; a < stage.axes.size(); ++a) {
-      if (const auto iterator = model_.iterator_of(s, static_cast<int>(a))) {
+      if (const auto iterator = model_.iterator_of(s, VarId(a))) {
         const Interval tile = tiles[*iterator];
         axes.push_back({tile, tile.high - tile.low + 1, true});
       } else {

@@ -18,7 +18,7 @@ bool cores_share_lines(const GroupModel& model, const std::vector<ParallelSplit>
   bool cut = false;
   for (std::size_t d = result.shape.size(); d-- > 0;) {
     if (result.shape[d] <= 1) continue;
-    const std::int64_t range = ranges[model.iterator_of(model.root, static_cast<int>(d)).value()];
+    const std::int64_t range = ranges[model.iterator_of(model.root, VarId(d)).value()];
     const bool lowest = !cut && range < result.shape[d];
     cut = cut || lowest;
     const std::int64_t step = lowest ? range * strides[d] : strides[d];

@@ -245,14 +245,14 @@ class StructureCheck {
     if (finishing && !stage.finish) return broken_rule(nest_, "structure", s, "the stage has nothing to finish");
     if ((compute.part == Compute::Part::update) != (stage.reduction != Reduction::none) && !finishing)
       return broken_rule(nest_, "structure", s, "a reduction is updated, anything else is mapped");
-    const std::size_t axes = finishing ? static_cast<std::size_t>(stage.spatial) : stage.axes.size();
+    const std::size_t axes = finishing ? stage.spatial : stage.axes.size();
     if (compute.box.size() != axes)
       return broken_rule(nest_, "structure", s,
                          fmt::format("the box has {} ranges for {} axes", compute.box.size(), axes));
     if (compute.read_buffers.size() != stage.reads.size())
       return broken_rule(nest_, "structure", s, "as many buffers as the stage has no reads");
-    const int lanes = static_cast<int>(axes);
-    if (compute.lane_axis >= lanes || compute.block_axis >= lanes)
+    const auto is_outside = [&](std::optional<VarId> axis) { return axis && axis->index() >= axes; };
+    if (is_outside(compute.lane_axis) || is_outside(compute.block_axis))
       return broken_rule(nest_, "structure", s, "the form names an axis that the box has not");
     if (auto broken = use_buffer(s, compute.output_buffer)) return broken;
     if (nest_.buffers[compute.output_buffer].tensor != stage.output)

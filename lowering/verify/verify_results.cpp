@@ -325,7 +325,7 @@ class ResultsCheck {
 
   [[nodiscard]] std::vector<Range> spatial_box(const Stmt& s, const Compute& compute, const Enclosing& around) const {
     std::vector<Range> box;
-    for (std::size_t a = 0; a < static_cast<std::size_t>(stage_of(s).spatial); ++a) {
+    for (std::size_t a = 0; a < stage_of(s).spatial; ++a) {
       box.push_back({around.expanded(compute.box[a].start), around.expanded(compute.box[a].extent), 0});
     }
     return box;
@@ -387,7 +387,7 @@ class ResultsCheck {
         }
       }
     }
-    for (auto a = static_cast<std::size_t>(stage.spatial); a < stage.axes.size(); ++a) {
+    for (auto a = stage.spatial; a < stage.axes.size(); ++a) {
       const Expression start = around.expression(compute.box[a].start);
       const Expression extent = around.expression(compute.box[a].extent);
       std::set<std::size_t> variables = start.variables;

@@ -49,10 +49,10 @@ void force_register_blocks(Program& program) {
     LoopNest& nest = plan.nest;
     nest.body = edited<Compute>(nest.body, [&](const Stmt&, Compute& compute) {
       if (compute.part != Compute::Part::update) return false;
-      const int spatial = nest.stages.stages[compute.stage].spatial;
+      const std::size_t spatial = nest.stages.stages[compute.stage].spatial;
       compute.form = ComputeForm::register_block;
-      compute.lane_axis = spatial - 1;
-      compute.block_axis = spatial > 2 ? 1 : 0;  // output channels of a convolution, rows of a product
+      if (spatial > 0) compute.lane_axis = VarId(spatial - 1);
+      compute.block_axis = VarId(spatial > 2 ? 1U : 0U);  // output channels of a convolution, rows of a product
       return true;
     });
     step.work = launch_of(std::move(plan));

@@ -164,7 +164,7 @@ LoopNest paper_matmul() {
   compute.output_buffer = cc;
   compute.read_buffers = {aa, bb};
   compute.form = ComputeForm::vector;
-  compute.lane_axis = 1;
+  compute.lane_axis = VarId(1);
   nest.compute(compute, {{x, 1}, {y, 128}, {k, 64}});
   nest.end();
   nest.wait(nest.put(c, cc, {{x, 1}, {y, 128}}, "C inside yo"));
@@ -346,8 +346,8 @@ class RandomNest {
           compute.output_buffer = any_buffer();
           compute.read_buffers = {std::nullopt, any_buffer()};
           compute.form = static_cast<ComputeForm>(draw(0, 2));
-          compute.lane_axis = compute.form == ComputeForm::scalar ? -1 : 1;
-          compute.block_axis = compute.form == ComputeForm::register_block ? 0 : -1;
+          if (compute.form != ComputeForm::scalar) compute.lane_axis = VarId(1);
+          if (compute.form == ComputeForm::register_block) compute.block_axis = VarId(0);
           nest_.compute(compute, box(3));
           break;
         }

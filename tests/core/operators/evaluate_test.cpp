@@ -23,7 +23,7 @@ Stage stage(std::size_t output, const Shape& shape, IdVector<ReadId, Access> rea
   s.name = "s";
   s.output = StageTensorId(output);
   for (std::size_t k = 0; k < shape.size(); ++k) s.axes.push_back({"i" + std::to_string(k), shape[k]});
-  s.spatial = static_cast<int>(shape.size());
+  s.spatial = shape.size();
   s.reads = std::move(reads);
   s.body = std::move(body);
   return s;
