@@ -15,9 +15,9 @@ CoreRuns::CoreRuns(const RequestSequences& all, std::int64_t start, bool togethe
                                     : together          ? Computations::alike
                                                         : Computations::each;
   const std::vector<int> rows = rows_of_cores(together);
-  std::map<std::pair<int, int>, std::size_t> run_of;
+  std::map<std::pair<SequenceId, int>, std::size_t> run_of;
   for (std::size_t core = 0; core < all.of_core.size(); ++core) {
-    const int sequence = all.of_core[core];
+    const SequenceId sequence = all.of_core[core];
     const auto [found, is_new] = run_of.try_emplace({sequence, rows[core]}, runs_.size());
     if (is_new || !together) {
       found->second = runs_.size();
@@ -41,7 +41,7 @@ std::vector<int> CoreRuns::rows_of_cores(bool together) const {
   std::vector<int> rows(all_->of_core.size(), 0);
   if (all_->columns == 0) return rows;
   const auto columns = static_cast<std::size_t>(all_->columns);
-  std::map<std::vector<int>, int> known;
+  std::map<std::vector<SequenceId>, int> known;
   for (std::size_t first = 0; first < rows.size(); first += columns) {
     const auto begin = all_->of_core.begin() + static_cast<std::ptrdiff_t>(first);
     const int alike = known.try_emplace({begin, begin + all_->columns}, static_cast<int>(known.size())).first->second;
@@ -78,10 +78,10 @@ void CoreRuns::start(CoreRun& run, std::size_t index, const Request& request) {
   const TransferExecution& execution = request.execution;
   const std::int64_t begun = run.now;
   run.now += execution.issue_cycles;
-  const int number = engine_.start(run.now + execution.startup_cycles, execution.engine_parts, execution.least_cycles,
-                                   static_cast<std::int64_t>(run.cores.size()), index);
-  if (static_cast<std::size_t>(number) >= owner_.size()) owner_.resize(static_cast<std::size_t>(number) + 1, 0);
-  owner_[static_cast<std::size_t>(number)] = index;
+  const std::size_t number = engine_.start(run.now + execution.startup_cycles, execution.engine_parts,
+                                           execution.least_cycles, static_cast<std::int64_t>(run.cores.size()), index);
+  if (number >= owner_.size()) owner_.resize(number + 1, 0);
+  owner_[number] = index;
   run.pending.push_back({&request, number, begun, false});
   record(run, Timeline::Slice::Kind::issue, request, begun);
 }
@@ -100,7 +100,7 @@ bool CoreRuns::must_wait(CoreRun& run, const Request& request) {
   return run.awaited > 0;
 }
 
-bool CoreRuns::end_transfer(int number) {
+bool CoreRuns::end_transfer(std::size_t number) {
   CoreRun& run = runs_[owner_of(number)];
   const auto found = std::find_if(run.pending.begin(), run.pending.end(),
                                   [&](const PendingTransfer& transfer) { return transfer.number == number; });
@@ -172,7 +172,7 @@ void CoreRuns::record(const CoreRun& run, Timeline::Slice::Kind kind, const Requ
   if (timeline_ == nullptr || run.now == from) return;
   const int statement = all_->statements[static_cast<std::size_t>(request.statement)]->id;
   const bool computes = kind == Timeline::Slice::Kind::compute;
-  const int uses = computes ? static_cast<int>(&request - all_->requests.data()) : -1;
+  const int uses = computes ? static_cast<int>(all_->requests.id_of(request).index()) : -1;
   timeline_->slices.push_back({kind, run.cores.front(), statement, uses, from, run.now});
   if (kind != Timeline::Slice::Kind::wait_for_get && kind != Timeline::Slice::Kind::wait_for_put) return;
   for (const std::size_t transfer : awaited_[static_cast<std::size_t>(&run - runs_.data())]) {

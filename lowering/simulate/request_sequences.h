@@ -7,12 +7,18 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "core/id_vector.h"
+#include "core/ids.h"
 #include "lowering/ir/loop_nest.h"
 #include "lowering/simulate/execution_cost.h"
 
 namespace stowage {
+
+using RequestId = Id<struct RequestTag>;    ///< of RequestSequences::requests
+using SequenceId = Id<struct SequenceTag>;  ///< of RequestSequences::sequences
 
 struct Request {
   enum class Kind : std::uint8_t {
@@ -35,8 +41,8 @@ struct Request {
 
 /// So many times a request, or a sequence, one behind another.
 struct SequencePart {
-  int request = -1;
-  int sequence = -1;
+  std::optional<RequestId> request;
+  SequenceId sequence;  ///< where it is no request
   std::int64_t times = 1;
   friend bool operator==(const SequencePart&, const SequencePart&) = default;
 };
@@ -45,17 +51,18 @@ struct RequestSequence {
   std::vector<SequencePart> parts;
   bool only_computes = false;
   std::int64_t cycles = 0;  ///< then: of all of it, at most cycle_limit
-  int computes = -1;        ///< and a request, where all are of its statement and touch the slots that it touches
+  /// Then, too: a request, where all are of its statement and touch the slots that it touches.
+  std::optional<RequestId> computes = std::nullopt;
 };
 
 struct RequestSequences {
-  std::vector<const Stmt*> statements;     ///< those that ask for something, in program order
-  std::vector<Request> requests;           ///< that differ
-  std::vector<RequestSequence> sequences;  ///< each behind those that it is made of
-  std::vector<int> of_core;                ///< index into sequences
-  int columns = 0;                         ///< of the mesh, if there are barriers of rows
-  std::int64_t row_barrier_cycles = 0;     ///< from the last core's coming
-  std::int64_t mesh_barrier_cycles = 0;    ///< the same, of all cores that are used
+  std::vector<const Stmt*> statements;              ///< those that ask for something, in program order
+  IdVector<RequestId, Request> requests;            ///< that differ
+  IdVector<SequenceId, RequestSequence> sequences;  ///< each behind those that it is made of
+  std::vector<SequenceId> of_core;
+  int columns = 0;                       ///< of the mesh, if there are barriers of rows
+  std::int64_t row_barrier_cycles = 0;   ///< from the last core's coming
+  std::int64_t mesh_barrier_cycles = 0;  ///< the same, of all cores that are used
 
   [[nodiscard]] std::int64_t barrier_cycles(Space team) const {
     return team == Space::row ? row_barrier_cycles : mesh_barrier_cycles;
