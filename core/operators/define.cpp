@@ -48,19 +48,21 @@ std::vector<StageTensorId> Definer::operands() const {
   return present;
 }
 
-int Definer::axis(std::int64_t axis, int rank) const {
+std::size_t Definer::axis(std::int64_t axis, std::size_t dimensions) const {
+  const auto rank = static_cast<std::int64_t>(dimensions);
   if (axis < -rank || axis >= rank) {
     refuse("bad-attribute", fmt::format("axis {} of a tensor with {}", axis, counted(rank, "dimension")),
            rank == 0 ? "give it a tensor of one dimension or more"
                      : fmt::format("give an axis from -{} to {}", rank, rank - 1));
   }
-  return static_cast<int>(axis < 0 ? axis + rank : axis);
+  return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
 }
 
-std::vector<int> Definer::axes(const std::string& name, int rank, std::vector<int> fallback) const {
+std::vector<std::size_t> Definer::axes(const std::string& name, std::size_t dimensions,
+                                       std::vector<std::size_t> fallback) const {
   if (!has_attribute(name)) return fallback;
-  std::vector<int> result;
-  for (const std::int64_t a : ints_attribute(attributes(), name, {})) result.push_back(axis(a, rank));
+  std::vector<std::size_t> result;
+  for (const std::int64_t a : ints_attribute(attributes(), name, {})) result.push_back(axis(a, dimensions));
   std::sort(result.begin(), result.end());
   if (std::adjacent_find(result.begin(), result.end()) != result.end()) {
     refuse("bad-attribute", fmt::format("attribute {} names an axis twice", name), "name each axis once");

@@ -103,12 +103,12 @@ class DmaWriter {
   void write_structures() {
     std::vector<std::string> conditions;
     bool never_full = false;
-    for (const int d : compared_dimensions(shape_)) {
-      const IndexExpr& e = extent(at(d));
+    for (const std::size_t d : compared_dimensions(shape_)) {
+      const IndexExpr& e = extent(d);
       if (e.is_constant()) {
-        never_full = never_full || e.constant() != shape_.full[at(d)];
+        never_full = never_full || e.constant() != shape_.full[d];
       } else {
-        conditions.push_back(fmt::format("{} == {}", extent_names_[at(d)], shape_.full[at(d)]));
+        conditions.push_back(fmt::format("{} == {}", extent_names_[d], shape_.full[d]));
       }
     }
     if (never_full) {
@@ -128,7 +128,7 @@ class DmaWriter {
   void write_full() {
     // What was compared is known here.
     const std::vector<std::string> names = extent_names_;
-    for (const int d : compared_dimensions(shape_)) extent_names_[at(d)] = std::to_string(shape_.full[at(d)]);
+    for (const std::size_t d : compared_dimensions(shape_)) extent_names_[d] = std::to_string(shape_.full[d]);
     write_calls(shape_.strided_from, shape_.strided_from, shape_.block_from);
     extent_names_ = names;
   }
@@ -148,17 +148,17 @@ class DmaWriter {
   }
 
   /// Calls in loops over dimensions [0, loops), each moving dimensions [strided, block) as blocks of [block, rank).
-  void write_calls(int loops, int strided, int block) {
+  void write_calls(std::size_t loops, std::size_t strided, std::size_t block) {
     const std::size_t rank = dma_.region.size();
     check(rank == 0 || shape_.memory_strides.back() == 1, "a tensor whose last dimension is not contiguous");
     Product operations;
     std::vector<IndexExpr> loop_variable(rank);
     std::vector<std::pair<VarId, std::string>> loop_names;
-    for (int i = 0; i < loops; ++i) {
-      multiply(operations, at(i));
-      if (extent_names_[at(i)] == "1") continue;
-      const VarId variable(k_.nest.variables.size() + at(i));
-      loop_variable[at(i)] = IndexExpr(variable);
+    for (std::size_t i = 0; i < loops; ++i) {
+      multiply(operations, i);
+      if (extent_names_[i] == "1") continue;
+      const VarId variable(k_.nest.variables.size() + i);
+      loop_variable[i] = IndexExpr(variable);
       loop_names.emplace_back(variable, fmt::format("i{}_", i));
     }
     if (!counter_.empty()) k_.out.line(fmt::format("{} = {};", counter_, operations.text()));
@@ -171,7 +171,8 @@ class DmaWriter {
   }
 
   void write_call(const std::vector<IndexExpr>& loop_variable,
-                  const std::vector<std::pair<VarId, std::string>>& loop_names, int strided, int block) {
+                  const std::vector<std::pair<VarId, std::string>>& loop_names, std::size_t strided,
+                  std::size_t block) {
     const NestTensor& tensor = k_.nest.tensors[dma_.nest_tensor];
     const Buffer& buffer = k_.nest.buffers[dma_.buffer];
     const StageTensor& stage_tensor = k_.stage_tensor(dma_.nest_tensor);
@@ -264,13 +265,13 @@ std::optional<std::int64_t> constant_operations(const KernelContext& k, const Dm
     extents.push_back(range.extent.is_constant() ? range.extent.constant() : range.max_extent);
     if (!constant.back() && k.bounds_of(range.extent).low <= 0) return std::nullopt;
   }
-  for (const int d : compared_dimensions(shape)) {
-    if (!constant[at(d)]) return std::nullopt;
+  for (const std::size_t d : compared_dimensions(shape)) {
+    if (!constant[d]) return std::nullopt;
   }
   const std::int64_t operations = count_operations(shape, extents).operations;
-  const int loops = takes_full_structure(shape, extents) ? shape.strided_from : static_cast<int>(dma.region.size()) - 1;
-  for (int d = 0; d < loops; ++d) {
-    if (!constant[at(d)]) return std::nullopt;
+  const std::size_t loops = takes_full_structure(shape, extents) ? shape.strided_from : dma.region.size() - 1;
+  for (std::size_t d = 0; d < loops; ++d) {
+    if (!constant[d]) return std::nullopt;
   }
   return operations;
 }

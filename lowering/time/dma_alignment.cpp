@@ -65,17 +65,15 @@ class AlignmentCheck {
 
     bool sometimes_rows = false;
     bool never_full = false;
-    for (const int d : compared_dimensions(shape)) {
-      const IndexExpr& extent = dma.region[static_cast<std::size_t>(d)].extent;
-      const std::int64_t full = shape.full[static_cast<std::size_t>(d)];
+    for (const std::size_t d : compared_dimensions(shape)) {
+      const IndexExpr& extent = dma.region[d].extent;
+      const std::int64_t full = shape.full[d];
       sometimes_rows = sometimes_rows || !(extent == IndexExpr(full));
       never_full = never_full || (extent.is_constant() && extent.constant() != full);
     }
-    const auto strided_from = static_cast<std::size_t>(shape.strided_from);
-    const auto block_from = static_cast<std::size_t>(shape.block_from);
     const std::size_t last = dma.region.size() - 1;
     if (!never_full) {
-      if (auto why = calls(dma, shape, strided_from, block_from, memory, around)) return why;
+      if (auto why = calls(dma, shape, shape.strided_from, shape.block_from, memory, around)) return why;
     }
     if (sometimes_rows) return calls(dma, shape, last, last, memory, around);
     return std::nullopt;

@@ -25,11 +25,10 @@ DmaShape dma_shape(std::span<const std::int64_t> full, std::span<const std::int6
   shape.memory_strides.assign(memory_strides.begin(), memory_strides.end());
   shape.buffer_strides = row_major_strides(buffer);
 
-  const int rank = static_cast<int>(full.size());
   // Moves `from` outwards over dimensions whose two strides are what `elements` so far make them, and counts them in.
-  const auto extend = [&](int from, std::int64_t memory_step, std::int64_t buffer_step) {
+  const auto extend = [&](std::size_t from, std::int64_t memory_step, std::int64_t buffer_step) {
     while (from > 0) {
-      const auto d = static_cast<std::size_t>(from - 1);
+      const std::size_t d = from - 1;
       if (full[d] != 1) {
         if (shape.memory_strides[d] != memory_step || shape.buffer_strides[d] != buffer_step) break;
         memory_step *= full[d];
@@ -40,10 +39,10 @@ DmaShape dma_shape(std::span<const std::int64_t> full, std::span<const std::int6
     return from;
   };
 
-  shape.block_from = extend(rank, 1, 1);
+  shape.block_from = extend(full.size(), 1, 1);
   shape.strided_from = shape.block_from;
   if (shape.block_from > 0) {
-    const auto first = static_cast<std::size_t>(shape.block_from - 1);
+    const std::size_t first = shape.block_from - 1;
     const std::int64_t block = product(full.subspan(first + 1));
     const std::int64_t gap = shape.memory_strides[first] - block;
     if (shape.buffer_strides[first] == block && gap > 0) {
@@ -54,21 +53,18 @@ DmaShape dma_shape(std::span<const std::int64_t> full, std::span<const std::int6
   return shape;
 }
 
-std::vector<int> compared_dimensions(const DmaShape& shape) {
-  std::vector<int> dimensions;
-  for (int d = shape.strided_from; d < static_cast<int>(shape.full.size()); ++d) {
-    if (shape.full[static_cast<std::size_t>(d)] > 1) dimensions.push_back(d);
+std::vector<std::size_t> compared_dimensions(const DmaShape& shape) {
+  std::vector<std::size_t> dimensions;
+  for (std::size_t d = shape.strided_from; d < shape.full.size(); ++d) {
+    if (shape.full[d] > 1) dimensions.push_back(d);
   }
   if (!dimensions.empty()) dimensions.erase(dimensions.begin());
   return dimensions;
 }
 
 bool takes_full_structure(const DmaShape& shape, std::span<const std::int64_t> extents) {
-  const std::vector<int> compared = compared_dimensions(shape);
-  return std::all_of(compared.begin(), compared.end(), [&](int dimension) {
-    const auto d = static_cast<std::size_t>(dimension);
-    return extents[d] == shape.full[d];
-  });
+  const std::vector<std::size_t> compared = compared_dimensions(shape);
+  return std::all_of(compared.begin(), compared.end(), [&](std::size_t d) { return extents[d] == shape.full[d]; });
 }
 
 DmaCount count_operations(const DmaShape& shape, std::span<const std::int64_t> extents) {
@@ -77,8 +73,8 @@ DmaCount count_operations(const DmaShape& shape, std::span<const std::int64_t> e
   DmaCount count;
   count.elements = product(extents);
   if (takes_full_structure(shape, extents)) {
-    count.operations = product(extents.first(static_cast<std::size_t>(shape.strided_from)));
-    count.block_elements = product(extents.subspan(static_cast<std::size_t>(shape.block_from)));
+    count.operations = product(extents.first(shape.strided_from));
+    count.block_elements = product(extents.subspan(shape.block_from));
   } else {
     count.operations = product(extents.first(extents.size() - 1));
     count.block_elements = shape.memory_strides.back() == 1 ? extents.back() : 1;

@@ -20,6 +20,7 @@
 // rule.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -30,8 +31,8 @@ struct DmaShape {
   std::vector<std::int64_t> full;            ///< extents of the full tile, highest dimension first
   std::vector<std::int64_t> memory_strides;  ///< elements
   std::vector<std::int64_t> buffer_strides;  ///< elements
-  int block_from = 0;                        ///< dimensions [block_from, n) form one contiguous block
-  int strided_from = 0;                      ///< dimensions [strided_from, block_from) are the count of a strided call;
+  std::size_t block_from = 0;                ///< dimensions [block_from, n) form one contiguous block
+  std::size_t strided_from = 0;              ///< dimensions [strided_from, block_from) are the count of a strided call;
                                              ///< equal to block_from: no stride
   std::int64_t gap = 0;                      ///< elements between blocks of a strided call
 };
@@ -45,7 +46,7 @@ DmaShape dma_shape(std::span<const std::int64_t> full, std::span<const std::int6
 bool takes_full_structure(const DmaShape& shape, std::span<const std::int64_t> extents);
 /// Dimensions of block and count whose extent that condition must compare, ascending: those of full extent > 1 but the
 /// outermost.
-std::vector<int> compared_dimensions(const DmaShape& shape);
+std::vector<std::size_t> compared_dimensions(const DmaShape& shape);
 
 struct DmaCount {
   std::int64_t operations = 0;  ///< Athread calls

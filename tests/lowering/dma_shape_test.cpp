@@ -46,7 +46,7 @@ Moved carry_out(const DmaShape& shape, const Extents& extents, std::int64_t& cal
     for (std::int64_t i = 0; i < length; ++i) moved.emplace_back(memory + i + (i / block) * gap, buffer + i);
   };
   const bool structured = takes_full_structure(shape, extents);
-  const std::size_t outer = structured ? static_cast<std::size_t>(shape.strided_from) : rank - 1;
+  const std::size_t outer = structured ? shape.strided_from : rank - 1;
   for_each_index(Extents(extents.begin(), extents.begin() + static_cast<std::ptrdiff_t>(outer)),
                  [&](const Extents& index) {
                    Extents start(rank, 0);
@@ -57,7 +57,7 @@ Moved carry_out(const DmaShape& shape, const Extents& extents, std::int64_t& cal
                    for (std::size_t d = outer; d < rank; ++d) length *= extents[d];
                    if (structured) {
                      std::int64_t block = 1;
-                     for (auto d = static_cast<std::size_t>(shape.block_from); d < rank; ++d) block *= extents[d];
+                     for (std::size_t d = shape.block_from; d < rank; ++d) block *= extents[d];
                      call(memory, buffer, length, block, shape.strided_from < shape.block_from ? shape.gap : 0);
                    } else if (shape.memory_strides.back() == 1) {
                      call(memory, buffer, length, length, 0);
@@ -85,7 +85,7 @@ TEST_CASE("a row of a matrix is one block, a tile of one a strided call", "[dma_
 TEST_CASE("dimensions taken whole merge into one block", "[dma_shape]") {
   const DmaShape shape = shape_of({4, 14, 14}, {4, 14, 14}, {32, 14, 14});
   CHECK(shape.block_from == 0);
-  CHECK(compared_dimensions(shape) == std::vector<int>{1, 2});
+  CHECK(compared_dimensions(shape) == std::vector<std::size_t>{1, 2});
   CHECK(count_operations(shape, Extents{4, 14, 14}) == DmaCount{1, 784, 784});
   CHECK(count_operations(shape, Extents{3, 14, 14}) == DmaCount{1, 588, 588});  // shorter outermost: still one block
   CHECK(count_operations(shape, Extents{3, 13, 14}) == DmaCount{39, 546, 14});  // row by row
@@ -105,7 +105,7 @@ TEST_CASE("two dimensions join one count where both strides continue", "[dma_sha
   CHECK(shape.block_from == 2);
   CHECK(shape.strided_from == 0);
   CHECK(shape.gap == 8);
-  CHECK(compared_dimensions(shape) == std::vector<int>{1, 2});
+  CHECK(compared_dimensions(shape) == std::vector<std::size_t>{1, 2});
   CHECK(count_operations(shape, Extents{4, 6, 8}) == DmaCount{1, 192, 8});
   CHECK(count_operations(shape, Extents{2, 6, 8}) == DmaCount{1, 96, 8});
   CHECK(count_operations(shape, Extents{4, 5, 8}) == DmaCount{20, 160, 8});
@@ -130,7 +130,7 @@ TEST_CASE("extents of one join any level and end none", "[dma_shape]") {
     const DmaShape shape = shape_of({8, 1, 56}, {8, 1, 56}, {64, 56, 56});
     CHECK(shape.strided_from == 0);
     CHECK(shape.gap == 55 * 56);
-    CHECK(compared_dimensions(shape) == std::vector<int>{2});
+    CHECK(compared_dimensions(shape) == std::vector<std::size_t>{2});
     CHECK(count_operations(shape, Extents{5, 1, 56}) == DmaCount{1, 280, 56});
   }
   SECTION("innermost") {
