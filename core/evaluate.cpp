@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -20,7 +21,7 @@ namespace {
 /// One step of the program: loads a read, or computes a node from registers.
 struct Instruction {
   int target = 0;
-  int read = -1;                     // where it is a load
+  std::optional<ReadId> read;        // where it is a load
   const ScalarNode* node = nullptr;  // where it computes
   int a = -1, b = -1, c = -1;        // operand registers
 };
@@ -28,7 +29,7 @@ struct Instruction {
 class StageRun {
  public:
   StageRun(const StageList& list, const Stage& stage, const IdVector<StageTensorId, Tensor>& values)
-      : list_(list), stage_(stage), spatial_(static_cast<std::size_t>(stage.spatial)) {
+      : list_(list), stage_(stage), spatial_(stage.spatial) {
     for (const Access& access : stage.reads) plans_.push_back(plan_read(access, values, spatial_));
     read_register_.assign(stage.reads.size(), -1);
     result_of_body_ = compile(stage.body, body_fixed_, &body_varying_);
@@ -66,12 +67,12 @@ class StageRun {
   }
 
   /// Emits the load of a read (once), after the reads that its indices need.
-  int compile_read(int read, std::vector<Instruction>& fixed, std::vector<Instruction>* varying) {
-    int& known = read_register_[static_cast<std::size_t>(read)];
+  int compile_read(ReadId read, std::vector<Instruction>& fixed, std::vector<Instruction>* varying) {
+    int& known = read_register_[read];
     if (known >= 0) return known;
     bool varies = false;
-    for (const IndexExpr& e : stage_.reads[static_cast<std::size_t>(read)].index) {
-      for (const int needed : tensor_values_of(e))
+    for (const IndexExpr& e : stage_.reads[read].index) {
+      for (const ReadId needed : tensor_values_of(e))
         varies = register_varies_[compile_read(needed, fixed, varying)] || varies;
       varies = varies || uses_reduction(e);
     }
@@ -111,7 +112,7 @@ class StageRun {
       step.a = operand(cast->a);
     } else if (const auto* index = std::get_if<ScalarNode::Index>(&e->value)) {
       varies = uses_reduction(index->value);
-      for (const int needed : tensor_values_of(index->value)) {
+      for (const ReadId needed : tensor_values_of(index->value)) {
         varies = register_varies_[compile_read(needed, fixed, varying)] || varies;
       }
     }
@@ -197,8 +198,8 @@ class StageRun {
 
   void execute(const Instruction& step) {
     Lane& target = registers_[static_cast<std::size_t>(step.target)];
-    if (step.read >= 0) {
-      load(plans_[static_cast<std::size_t>(step.read)], target);
+    if (step.read) {
+      load(plans_[*step.read], target);
       return;
     }
     const auto operand = [&](int from) -> const Lane& { return registers_[static_cast<std::size_t>(from)]; };
@@ -345,7 +346,7 @@ class StageRun {
         break;
       }
       case IndexAtom::Kind::tensor_value: {
-        const int source = read_register_[static_cast<std::size_t>(atom.number)];
+        const int source = read_register_[atom.read()];
         const Lane& value = registers_[static_cast<std::size_t>(source)];
         first.resize(block_points);
         map([&](std::size_t p) {
@@ -363,7 +364,7 @@ class StageRun {
   const StageList& list_;
   const Stage& stage_;
   std::size_t spatial_;
-  std::vector<ReadPlan> plans_;
+  IdVector<ReadId, ReadPlan> plans_;
 
   std::vector<Instruction> body_fixed_;    // once a block
   std::vector<Instruction> body_varying_;  // at every point of the reduction
@@ -372,7 +373,7 @@ class StageRun {
   int result_of_finish_ = -1;
   std::vector<Lane> registers_;
   std::map<int, bool> register_varies_;
-  std::vector<int> read_register_;
+  IdVector<ReadId, int> read_register_;
   std::map<const ScalarNode*, int> node_register_;  // looked up, never iterated
 
   std::size_t points_ = 0;              // elements of the current block

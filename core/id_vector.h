@@ -78,6 +78,7 @@ class IdVector {
     return IdType(entries_.size() - 1);
   }
   void assign(std::size_t size, const T& value) { entries_.assign(size, value); }
+  void resize(std::size_t size) { entries_.resize(size); }
   void reserve(std::size_t size) { entries_.reserve(size); }
   void pop_back() { entries_.pop_back(); }
   /// The entries behind it get the ids before theirs.

@@ -27,6 +27,7 @@ using TensorId = Id<struct TensorTag>;            ///< a tensor of a Graph
 using VarId = Id<struct VarTag>;                  ///< an integer variable of a Stage (its axes) or of a LoopNest
 using StageTensorId = Id<struct StageTensorTag>;  ///< a tensor of a StageList
 using StageId = Id<struct StageTag>;              ///< a stage of a StageList
+using ReadId = Id<struct ReadTag>;                ///< a read of a Stage
 using StepId = Id<struct StepTag>;                ///< a step of a Program
 using NestTensorId = Id<struct NestTensorTag>;    ///< a tensor in main memory of a LoopNest
 using IteratorId = Id<struct IteratorTag>;        ///< an iterator of a fused operator's model

@@ -203,10 +203,10 @@ IndexExpr lookup(std::shared_ptr<const IndexTable> table, const IndexExpr& e) {
   return IndexExpr::of_atom(std::move(atom));
 }
 
-IndexExpr tensor_value(int read, std::int64_t bound) {
+IndexExpr tensor_value(ReadId read, std::int64_t bound) {
   IndexAtom atom;
   atom.kind = IndexAtom::Kind::tensor_value;
-  atom.number = read;
+  atom.number = static_cast<std::int64_t>(read.index());
   atom.bound = bound;
   return IndexExpr::of_atom(std::move(atom));
 }
@@ -244,10 +244,10 @@ bool mentions(const IndexExpr& e, VarId variable) {
   return any_variable(e, [&](VarId v) { return v == variable; });
 }
 
-std::set<int> tensor_values_of(const IndexExpr& e) {
-  std::set<int> found;
+std::set<ReadId> tensor_values_of(const IndexExpr& e) {
+  std::set<ReadId> found;
   collect(e, [&](const IndexAtom& atom) {
-    if (atom.kind == IndexAtom::Kind::tensor_value) found.insert(static_cast<int>(atom.number));
+    if (atom.kind == IndexAtom::Kind::tensor_value) found.insert(atom.read());
   });
   return found;
 }
@@ -273,7 +273,7 @@ std::int64_t evaluate(const IndexExpr& e, const VariableValue& variable, const R
       case IndexAtom::Kind::table: value = atom.table->values.at(static_cast<std::size_t>(arg(0))); break;
       case IndexAtom::Kind::tensor_value:
         check(static_cast<bool>(read), "an index needs a tensor's value, and none was given");
-        value = read(static_cast<int>(atom.number));
+        value = read(atom.read());
         if (value < 0) value += atom.bound;
         break;
     }
@@ -352,17 +352,22 @@ IndexExpr substitute(const IndexExpr& e, const std::function<IndexExpr(VarId)>& 
   return sum;
 }
 
-IndexExpr renumber_reads(const IndexExpr& e, const std::function<int(int)>& replacement) {
+IndexExpr replace_values(const IndexExpr& e, const std::function<IndexExpr(const IndexAtom&)>& replacement) {
   IndexExpr sum = e.constant();
   for (const IndexTerm& term : e.terms()) {
     if (term.atom.kind == IndexAtom::Kind::tensor_value) {
-      sum += tensor_value(replacement(static_cast<int>(term.atom.number)), term.atom.bound) * term.coefficient;
+      sum += replacement(term.atom) * term.coefficient;
     } else {
       sum +=
-          rebuilt(term.atom, [&](const IndexExpr& arg) { return renumber_reads(arg, replacement); }) * term.coefficient;
+          rebuilt(term.atom, [&](const IndexExpr& arg) { return replace_values(arg, replacement); }) * term.coefficient;
     }
   }
   return sum;
+}
+
+IndexExpr renumber_reads(const IndexExpr& e, const std::function<ReadId(ReadId)>& replacement) {
+  return replace_values(e,
+                        [&](const IndexAtom& value) { return tensor_value(replacement(value.read()), value.bound); });
 }
 
 std::string sum_text(const IndexExpr& e, const std::function<std::string(const IndexAtom&)>& atom,

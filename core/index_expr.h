@@ -40,6 +40,8 @@ struct IndexAtom {
   std::shared_ptr<const std::vector<IndexExpr>>
       args;  ///< one argument, two for minimum and maximum, none for variable and tensor_value
   std::shared_ptr<const IndexTable> table;  ///< table
+
+  [[nodiscard]] ReadId read() const { return ReadId(static_cast<std::size_t>(number)); }  ///< tensor_value
 };
 
 struct IndexTerm {
@@ -90,9 +92,9 @@ IndexExpr remainder(const IndexExpr& e, std::int64_t divisor);
 IndexExpr minimum(const IndexExpr& a, const IndexExpr& b);
 IndexExpr maximum(const IndexExpr& a, const IndexExpr& b);
 IndexExpr lookup(std::shared_ptr<const IndexTable> table, const IndexExpr& e);
-/// The value that read number `read` of the enclosing Stage has at this point; -bound <= value < bound, negative
+/// The value that a read of the enclosing Stage has at this point; -bound <= value < bound, negative
 /// values count from the end (ONNX Gather).
-IndexExpr tensor_value(int read, std::int64_t bound);
+IndexExpr tensor_value(ReadId read, std::int64_t bound);
 
 /// Every variable that occurs anywhere in the expression, in ascending order.
 std::set<VarId> variables_of(const IndexExpr& e);
@@ -101,13 +103,13 @@ bool any_variable(const IndexExpr& e, const std::function<bool(VarId)>& is_such)
 /// Whether one occurs.
 bool mentions(const IndexExpr& e, VarId variable);
 /// Reads (of the Stage) whose value occurs in the expression.
-std::set<int> tensor_values_of(const IndexExpr& e);
+std::set<ReadId> tensor_values_of(const IndexExpr& e);
 
 /// True if a table occurs anywhere in the expression.
 bool has_table(const IndexExpr& e);
 
 using VariableValue = std::function<std::int64_t(VarId)>;
-using ReadValue = std::function<std::int64_t(int read)>;
+using ReadValue = std::function<std::int64_t(ReadId)>;
 using VariableRange = std::function<Interval(VarId)>;
 
 std::int64_t evaluate(const IndexExpr& e, const VariableValue& variable, const ReadValue& read = {});
@@ -115,8 +117,10 @@ std::int64_t evaluate(const IndexExpr& e, const VariableValue& variable, const R
 Interval bounds(const IndexExpr& e, const VariableRange& range);
 /// Replaces variables; `replacement` returns the expression for a variable (itself to keep it).
 IndexExpr substitute(const IndexExpr& e, const std::function<IndexExpr(VarId)>& replacement);
+/// Replaces tensor values; `replacement` returns the expression for the atom of one.
+IndexExpr replace_values(const IndexExpr& e, const std::function<IndexExpr(const IndexAtom&)>& replacement);
 /// Renumbers the reads that tensor_value atoms refer to.
-IndexExpr renumber_reads(const IndexExpr& e, const std::function<int(int)>& replacement);
+IndexExpr renumber_reads(const IndexExpr& e, const std::function<ReadId(ReadId)>& replacement);
 
 /// The sum as text, its atoms spelt by `atom` and factors joined to them by `times`. Positive terms come first, so that
 /// "H - y" does not print as "-y + H".

@@ -26,7 +26,7 @@ ScalarExpr scalar_constant(ElementType type, double value) { return make(type, S
 
 ScalarExpr scalar_integer(ElementType type, std::int64_t value) { return make(type, ScalarNode::IntConstant{value}); }
 
-ScalarExpr scalar_read(ElementType type, int read) { return make(type, ScalarNode::Read{read}); }
+ScalarExpr scalar_read(ElementType type, ReadId read) { return make(type, ScalarNode::Read{read}); }
 
 ScalarExpr scalar_accumulator(ElementType type) { return make(type, ScalarNode::Accumulator{}); }
 
@@ -164,7 +164,7 @@ std::string_view name_of(BinaryOp op) {
   fail_check("unknown binary operation");
 }
 
-std::string to_text(const ScalarExpr& e, const std::function<std::string(int)>& read_text,
+std::string to_text(const ScalarExpr& e, const std::function<std::string(ReadId)>& read_text,
                     const std::function<std::string(const IndexExpr&)>& index_text) {
   const auto text = [&](const ScalarExpr& operand) { return to_text(operand, read_text, index_text); };
   return std::visit(

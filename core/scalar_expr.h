@@ -45,7 +45,7 @@ struct ScalarNode {
     std::int64_t value = 0;
   };
   struct Read {
-    int read = 0;
+    ReadId read;
   };                      ///< value of Stage::reads[read] at this point
   struct Accumulator {};  ///< the finished reduction (only in Stage::finish)
   struct Index {
@@ -73,7 +73,7 @@ struct ScalarNode {
 
 ScalarExpr scalar_constant(ElementType type, double value);
 ScalarExpr scalar_integer(ElementType type, std::int64_t value);
-ScalarExpr scalar_read(ElementType type, int read);
+ScalarExpr scalar_read(ElementType type, ReadId read);
 ScalarExpr scalar_accumulator(ElementType type);
 ScalarExpr scalar_index(ElementType type, IndexExpr value);
 ScalarExpr scalar_unary(UnaryOp op, ScalarExpr a);
@@ -111,7 +111,7 @@ std::int64_t operation_count(const ScalarExpr& e);
 std::string_view name_of(UnaryOp op);   ///< "exp", "neg" …
 std::string_view name_of(BinaryOp op);  ///< "+", "min", "<" …
 /// Text such as "max(#0 * #1 + acc, 0)"; reads print by `read_text`, index expressions by `index_text`.
-std::string to_text(const ScalarExpr& e, const std::function<std::string(int)>& read_text,
+std::string to_text(const ScalarExpr& e, const std::function<std::string(ReadId)>& read_text,
                     const std::function<std::string(const IndexExpr&)>& index_text);
 
 }  // namespace stowage

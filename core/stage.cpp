@@ -49,7 +49,7 @@ std::int64_t points(const Stage& stage, std::size_t from, std::size_t to) {
 
 /// Every index is exactly the axis of the same dimension.
 bool reads_at_own_index(const Stage& stage, const Access& access) {
-  if (static_cast<int>(access.index.size()) != stage.spatial) return false;
+  if (access.index.size() != stage.spatial) return false;
   for (std::size_t d = 0; d < access.index.size(); ++d) {
     if (!access.index[d].is_variable(VarId(d))) return false;
   }
@@ -58,16 +58,11 @@ bool reads_at_own_index(const Stage& stage, const Access& access) {
 
 /// Indices are zero or distinct spatial axes in ascending order.
 bool reads_broadcast(const Stage& stage, const Access& access) {
-  int last = -1;
+  std::size_t next = 0;
   for (const IndexExpr& index : access.index) {
     if (index.is_constant()) continue;
     bool found = false;
-    for (int axis = last + 1; axis < stage.spatial && !found; ++axis) {
-      if (index.is_variable(VarId(static_cast<std::size_t>(axis)))) {
-        last = axis;
-        found = true;
-      }
-    }
+    while (next < stage.spatial && !found) found = index.is_variable(VarId(next++));
     if (!found) return false;
   }
   return true;
@@ -145,8 +140,7 @@ std::int64_t flops(const StageList& list) {
   for (const Stage& stage : list.stages) {
     const std::int64_t per_point = operation_count(stage.body) + (stage.reduction == Reduction::none ? 0 : 1);
     total += per_point * points(stage, 0, stage.axes.size());
-    if (stage.finish)
-      total += operation_count(stage.finish) * points(stage, 0, static_cast<std::size_t>(stage.spatial));
+    if (stage.finish) total += operation_count(stage.finish) * points(stage, 0, stage.spatial);
   }
   return total;
 }
@@ -202,20 +196,20 @@ class StageVerifier {
     if (!list_.tensors.contains(stage.output)) return "no such output";
     const StageTensor& output = list_.tensors[stage.output];
     if (written_[stage.output]) return fmt::format("{} is written twice", output.name);
-    if (static_cast<std::size_t>(stage.spatial) != output.shape.size())
-      return "spatial axes are not the output's dimensions";
-    if (static_cast<std::size_t>(stage.spatial) > stage.axes.size()) return "fewer axes than spatial ones";
+    if (stage.spatial != output.shape.size()) return "spatial axes are not the output's dimensions";
+    if (stage.spatial > stage.axes.size()) return "fewer axes than spatial ones";
     for (std::size_t d = 0; d < output.shape.size(); ++d) {
       if (stage.axes[d].extent != output.shape[d]) {
         return fmt::format("axis {} has extent {}, dimension {} of {} has {}", stage.axes[d].name, stage.axes[d].extent,
                            d, output.name, output.shape[d]);
       }
     }
-    const bool has_reduction_axes = stage.axes.size() > static_cast<std::size_t>(stage.spatial);
+    const bool has_reduction_axes = stage.axes.size() > stage.spatial;
     if (stage.reduction == Reduction::none && has_reduction_axes) return "reduction axes without a reduction";
     const bool empty = std::any_of(stage.axes.begin(), stage.axes.end(), [](const Axis& a) { return a.extent == 0; });
-    for (std::size_t r = 0; r < stage.reads.size(); ++r) {
-      if (auto problem = check_access(stage, stage.reads[r], empty)) return fmt::format("read {}: {}", r, *problem);
+    for (const ReadId r : stage.reads.ids()) {
+      if (auto problem = check_access(stage, stage.reads[r], empty))
+        return fmt::format("read {}: {}", r.index(), *problem);
     }
     if (!stage.body) return "no body";
     if (auto problem = check_scalar(stage, stage.body, false)) return problem;
@@ -255,11 +249,11 @@ class StageVerifier {
     std::optional<std::string> problem;
     visit_nodes(expression, [&](const ScalarNode& node) {
       if (const auto* read = std::get_if<ScalarNode::Read>(&node.value)) {
-        if (read->read < 0 || static_cast<std::size_t>(read->read) >= stage.reads.size()) {
+        if (!stage.reads.contains(read->read)) {
           problem = "no such read";
           return;
         }
-        const Access& access = stage.reads[static_cast<std::size_t>(read->read)];
+        const Access& access = stage.reads[read->read];
         if (list_.tensors[access.tensor].type != node.type) problem = "read of another type";
         for (const IndexExpr& index : access.index) {
           if (finish && uses_reduction_axis(stage, index)) problem = "finish reads along a reduction axis";
@@ -275,8 +269,7 @@ class StageVerifier {
 
   static bool uses_reduction_axis(const Stage& stage, const IndexExpr& index) {
     const auto used = variables_of(index);
-    return std::any_of(used.begin(), used.end(),
-                       [&](VarId v) { return v.index() >= static_cast<std::size_t>(stage.spatial); });
+    return std::any_of(used.begin(), used.end(), [&](VarId v) { return v.index() >= stage.spatial; });
   }
 
   const StageList& list_;
@@ -311,8 +304,8 @@ std::string to_text(const StageList& list) {
   for (const Stage& stage : list.stages) {
     const auto axis_name = [&](VarId axis) { return stage.axes[axis.index()].name; };
     const auto index_text = [&](const IndexExpr& index) { return to_text(index, axis_name); };
-    const auto read_text = [&](int read) {
-      const Access& access = stage.reads[static_cast<std::size_t>(read)];
+    const auto read_text = [&](ReadId read) {
+      const Access& access = stage.reads[read];
       std::vector<std::string> indices;
       std::string joined;
       for (const IndexExpr& index : access.index) joined += (joined.empty() ? "" : ", ") + index_text(index);
@@ -322,7 +315,7 @@ std::string to_text(const StageList& list) {
     std::string spatial;
     std::string reduced;
     for (std::size_t a = 0; a < stage.axes.size(); ++a) {
-      std::string& part = a < static_cast<std::size_t>(stage.spatial) ? spatial : reduced;
+      std::string& part = a < stage.spatial ? spatial : reduced;
       part += fmt::format("{}{}<{}", part.empty() ? "" : ", ", stage.axes[a].name, stage.axes[a].extent);
     }
     text += fmt::format("{}: {}[{}] = ", stage.name, list.tensors[stage.output].name, spatial);

@@ -30,8 +30,6 @@ struct Axis {
   std::int64_t extent = 1;
 };
 
-inline VarId variable_of(int axis) { return VarId(static_cast<std::size_t>(axis)); }
-
 /// A read of one element of a tensor at every point of the iteration space.
 struct Access {
   StageTensorId tensor;
@@ -43,13 +41,15 @@ struct Access {
 struct Stage {
   std::string name;
   StageTensorId output;
-  std::vector<Axis> axes;  ///< spatial axes (one per output dimension) first, then reduction axes
-  int spatial = 0;         ///< number of spatial axes
+  std::vector<Axis> axes;   ///< spatial axes (one per output dimension) first, then reduction axes
+  std::size_t spatial = 0;  ///< number of spatial axes
   Reduction reduction = Reduction::none;
-  std::vector<Access> reads;
+  IdVector<ReadId, Access> reads;
   ScalarExpr body;    ///< may use Read and Index, not Accumulator
   ScalarExpr finish;  ///< null, or applied once to each output element; may use Accumulator, Index over
                       ///< spatial axes, and reads whose indices use spatial axes only
+
+  [[nodiscard]] IdRange<VarId> spatial_axes() const { return IdRange<VarId>(spatial); }
 };
 
 /// Whether any of the stage's reads is of the tensor.

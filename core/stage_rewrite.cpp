@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "core/check.h"
@@ -11,7 +12,7 @@
 namespace stowage {
 namespace {
 
-using ReadNumber = std::function<int(int)>;
+using ReadNumber = std::function<ReadId(ReadId)>;
 using IndexMap = std::function<IndexExpr(const IndexExpr&)>;
 
 /// The same expression over other reads and indices.
@@ -37,32 +38,31 @@ ScalarExpr element_value(const Stage& stage) {
 }
 
 Stage with_tidy_reads(Stage stage) {
-  std::vector<bool> used(stage.reads.size(), false);
+  IdVector<ReadId, bool> used(stage.reads.size(), false);
   const auto use_index = [&](const IndexExpr& index) {
-    for (const int read : tensor_values_of(index)) used[static_cast<std::size_t>(read)] = true;
+    for (const ReadId read : tensor_values_of(index)) used[read] = true;
   };
   const auto use_node = [&](const ScalarNode& node) {
     if (const auto* read = std::get_if<ScalarNode::Read>(&node.value)) {
-      used[static_cast<std::size_t>(read->read)] = true;
-      for (const IndexExpr& index : stage.reads[static_cast<std::size_t>(read->read)].index) use_index(index);
+      used[read->read] = true;
+      for (const IndexExpr& index : stage.reads[read->read].index) use_index(index);
     }
     if (const auto* index = std::get_if<ScalarNode::Index>(&node.value)) use_index(index->value);
   };
   visit_nodes(stage.body, use_node);
   if (stage.finish) visit_nodes(stage.finish, use_node);
 
-  std::vector<Access> kept;
-  std::vector<int> number(stage.reads.size(), -1);
-  for (std::size_t r = 0; r < stage.reads.size(); ++r) {
+  IdVector<ReadId, Access> kept;
+  IdVector<ReadId, std::optional<ReadId>> number(stage.reads.size());
+  for (const ReadId r : stage.reads.ids()) {
     if (!used[r]) continue;
     const auto equal = std::find_if(kept.begin(), kept.end(), [&](const Access& access) {
       return access.tensor == stage.reads[r].tensor && access.index == stage.reads[r].index &&
              same_padding(access.padding, stage.reads[r].padding);
     });
-    number[r] = static_cast<int>(equal - kept.begin());
-    if (equal == kept.end()) kept.push_back(stage.reads[r]);
+    number[r] = equal == kept.end() ? kept.push_back(stage.reads[r]) : kept.id_of(*equal);
   }
-  const auto new_number = [&](int read) { return number[static_cast<std::size_t>(read)]; };
+  const auto new_number = [&](ReadId read) { return number[read].value(); };
   const auto renumbered = [&](const IndexExpr& index) { return renumber_reads(index, new_number); };
   for (Access& access : kept) {
     for (IndexExpr& index : access.index) index = renumbered(index);
@@ -75,12 +75,12 @@ Stage with_tidy_reads(Stage stage) {
 
 Stage inlined(Stage reader, const Stage& producer) {
   const ScalarExpr value = element_value(producer);
-  std::vector<ScalarExpr> replacement(reader.reads.size());
-  for (std::size_t k = 0; k < replacement.size(); ++k) {
+  IdVector<ReadId, ScalarExpr> replacement(reader.reads.size());
+  for (const ReadId k : replacement.ids()) {
     if (reader.reads[k].tensor != producer.output) continue;
     const std::vector<IndexExpr> place = reader.reads[k].index;
-    const int base = static_cast<int>(reader.reads.size());
-    const auto number = [&](int read) { return base + read; };
+    const std::size_t base = reader.reads.size();
+    const auto number = [&](ReadId read) { return ReadId(base + read.index()); };
     const auto at_place = [&](const IndexExpr& index) {
       return substitute(renumber_reads(index, number), [&](VarId axis) { return place.at(axis.index()); });
     };
@@ -93,8 +93,8 @@ Stage inlined(Stage reader, const Stage& producer) {
   const auto replaced = [&](const ScalarExpr& e) {
     return map_leaves(e, [&](const ScalarExpr& leaf) -> ScalarExpr {
       const auto* read = std::get_if<ScalarNode::Read>(&leaf->value);
-      if (read == nullptr || static_cast<std::size_t>(read->read) >= replacement.size()) return nullptr;
-      return replacement[static_cast<std::size_t>(read->read)];
+      if (read == nullptr || !replacement.contains(read->read)) return nullptr;
+      return replacement[read->read];
     });
   };
   reader.body = replaced(reader.body);
@@ -111,9 +111,8 @@ void move_finish(Stage& reduction, Stage& reader) {
   check(reduction.finish != nullptr, "a reduction without a finish");
   Stage finish = reduction;  // as a stage of its own that reads what is reduced
   Access result{reduction.output, {}, std::nullopt};
-  for (int axis = 0; axis < reduction.spatial; ++axis) result.index.emplace_back(VarId(static_cast<std::size_t>(axis)));
-  const int read = static_cast<int>(finish.reads.size());
-  finish.reads.push_back(std::move(result));
+  for (const VarId axis : reduction.spatial_axes()) result.index.emplace_back(axis);
+  const ReadId read = finish.reads.push_back(std::move(result));
   finish.body = map_leaves(finish.finish, [&](const ScalarExpr& leaf) -> ScalarExpr {
     return std::holds_alternative<ScalarNode::Accumulator>(leaf->value) ? scalar_read(leaf->type, read) : nullptr;
   });

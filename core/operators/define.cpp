@@ -48,19 +48,21 @@ std::vector<StageTensorId> Definer::operands() const {
   return present;
 }
 
-int Definer::axis(std::int64_t axis, int rank) const {
+std::size_t Definer::axis(std::int64_t axis, std::size_t dimensions) const {
+  const auto rank = static_cast<std::int64_t>(dimensions);
   if (axis < -rank || axis >= rank) {
     refuse("bad-attribute", fmt::format("axis {} of a tensor with {}", axis, counted(rank, "dimension")),
            rank == 0 ? "give it a tensor of one dimension or more"
                      : fmt::format("give an axis from -{} to {}", rank, rank - 1));
   }
-  return static_cast<int>(axis < 0 ? axis + rank : axis);
+  return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
 }
 
-std::vector<int> Definer::axes(const std::string& name, int rank, std::vector<int> fallback) const {
+std::vector<std::size_t> Definer::axes(const std::string& name, std::size_t dimensions,
+                                       std::vector<std::size_t> fallback) const {
   if (!has_attribute(name)) return fallback;
-  std::vector<int> result;
-  for (const std::int64_t a : ints_attribute(attributes(), name, {})) result.push_back(axis(a, rank));
+  std::vector<std::size_t> result;
+  for (const std::int64_t a : ints_attribute(attributes(), name, {})) result.push_back(axis(a, dimensions));
   std::sort(result.begin(), result.end());
   if (std::adjacent_find(result.begin(), result.end()) != result.end()) {
     refuse("bad-attribute", fmt::format("attribute {} names an axis twice", name), "name each axis once");
@@ -140,7 +142,7 @@ OperatorDefinition Definer::done_as_view() {
 StageDraft::StageDraft(Definer& definer, std::string name) : definer_(definer) { stage_.name = std::move(name); }
 
 IndexExpr StageDraft::axis(std::string name, std::int64_t extent) {
-  check(stage_.spatial == static_cast<int>(stage_.axes.size()), "spatial axis after a reduction axis");
+  check(stage_.spatial == stage_.axes.size(), "spatial axis after a reduction axis");
   stage_.axes.push_back({std::move(name), extent});
   ++stage_.spatial;
   return VarId(stage_.axes.size() - 1);
@@ -165,7 +167,7 @@ ScalarExpr StageDraft::read(StageTensorId tensor, std::vector<IndexExpr> at, std
 
 ScalarExpr StageDraft::read_broadcast(StageTensorId tensor) {
   const Shape& shape = definer_.shape(tensor);
-  const auto spatial = static_cast<std::size_t>(stage_.spatial);
+  const std::size_t spatial = stage_.spatial;
   check(shape.size() <= spatial, "broadcast of a tensor with more dimensions than the result");
   std::vector<IndexExpr> at;
   for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -202,7 +204,7 @@ StageTensorId StageDraft::result(std::size_t slot, const std::string& tensor, Re
 StageTensorId StageDraft::write(const std::string& tensor, std::optional<std::size_t> slot, Reduction reduction,
                                 ScalarExpr body, ScalarExpr finish) {
   Shape shape;
-  for (int a = 0; a < stage_.spatial; ++a) shape.push_back(stage_.axes[static_cast<std::size_t>(a)].extent);
+  for (const VarId axis : stage_.spatial_axes()) shape.push_back(stage_.axes[axis.index()].extent);
   stage_.output = definer_.add_tensor(tensor, finish ? finish->type : body->type, std::move(shape),
                                       slot ? TensorRole::output : TensorRole::intermediate);
   if (slot) definer_.set_result(*slot, stage_.output);

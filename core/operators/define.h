@@ -52,10 +52,11 @@ class Definer {
 
   [[nodiscard]] const Attributes& attributes() const { return context_.op.attributes; }
   [[nodiscard]] bool has_attribute(const std::string& name) const { return attributes().contains(name); }
-  /// An axis in -rank … rank-1 (for `rank` dimensions), counted from the front.
-  [[nodiscard]] int axis(std::int64_t axis, int rank) const;
+  /// An axis in -rank … rank-1, the rank being the number of dimensions, counted from the front.
+  [[nodiscard]] std::size_t axis(std::int64_t axis, std::size_t dimensions) const;
   /// The attribute's axes, each once, ascending; `fallback` where it is absent.
-  [[nodiscard]] std::vector<int> axes(const std::string& name, int rank, std::vector<int> fallback) const;
+  [[nodiscard]] std::vector<std::size_t> axes(const std::string& name, std::size_t dimensions,
+                                              std::vector<std::size_t> fallback) const;
 
   void require_floats(std::initializer_list<StageTensorId> tensors) const;   ///< f32 or f64
   void require_numbers(std::initializer_list<StageTensorId> tensors) const;  ///< anything but boolean
@@ -88,8 +89,8 @@ class StageDraft {
   std::vector<IndexExpr> axes(const Shape& shape);
 
   ScalarExpr read(StageTensorId tensor, std::vector<IndexExpr> at, std::optional<double> padding = {});
-  /// Number of the read that read() made last, for tensor_value().
-  [[nodiscard]] int last_read() const { return static_cast<int>(stage_.reads.size()) - 1; }
+  /// The read that read() made last, for tensor_value().
+  [[nodiscard]] ReadId last_read() const { return ReadId(stage_.reads.size() - 1); }
   /// Reads a tensor that is broadcast to the shape of the spatial axes (dimensions aligned at the end).
   ScalarExpr read_broadcast(StageTensorId tensor);
 

@@ -88,14 +88,14 @@ OperatorDefinition flatten(Definer& d) {
 
 OperatorDefinition squeeze(Definer& d) {
   const Shape shape = d.shape(d.operand(0));
-  std::vector<int> ones;
+  std::vector<std::size_t> ones;
   for (std::size_t k = 0; k < shape.size(); ++k) {
-    if (shape[k] == 1) ones.push_back(static_cast<int>(k));
+    if (shape[k] == 1) ones.push_back(k);
   }
-  const auto axes = d.axes("axes", static_cast<int>(shape.size()), ones);
+  const auto axes = d.axes("axes", shape.size(), ones);
   Shape to;
   for (std::size_t k = 0; k < shape.size(); ++k) {
-    if (!std::binary_search(axes.begin(), axes.end(), static_cast<int>(k))) {
+    if (!std::binary_search(axes.begin(), axes.end(), k)) {
       to.push_back(shape[k]);
     } else if (shape[k] != 1) {
       d.refuse("shape-mismatch", fmt::format("dimension {} of {} is not 1", k, to_text(shape)));
@@ -107,11 +107,11 @@ OperatorDefinition squeeze(Definer& d) {
 OperatorDefinition unsqueeze(Definer& d) {
   const Shape shape = d.shape(d.operand(0));
   const auto count = shape.size() + ints_attribute(d.attributes(), "axes", {}).size();
-  const auto axes = d.axes("axes", static_cast<int>(count), {});
+  const auto axes = d.axes("axes", count, {});
   Shape to;
   std::size_t next = 0;
   for (std::size_t k = 0; k < count; ++k) {
-    const bool is_new = std::binary_search(axes.begin(), axes.end(), static_cast<int>(k));
+    const bool is_new = std::binary_search(axes.begin(), axes.end(), k);
     to.push_back(is_new ? 1 : shape[next++]);
   }
   return view(d, to);
@@ -159,8 +159,7 @@ OperatorDefinition concat(Definer& d) {
   d.require_same_type(operands);
   const Shape first = d.shape(operands.front());
   d.require_rank(operands.front(), 1, 64);
-  const auto axis =
-      static_cast<std::size_t>(d.axis(int_attribute(d.attributes(), "axis", 0), static_cast<int>(first.size())));
+  const std::size_t axis = d.axis(int_attribute(d.attributes(), "axis", 0), first.size());
   Shape to = first;
   to[axis] = 0;
   std::vector<std::int64_t> starts;
@@ -200,7 +199,6 @@ OperatorDefinition concat(Definer& d) {
 OperatorDefinition slice(Definer& d) {
   const StageTensorId x = d.operand(0);
   const Shape from = d.shape(x);
-  const int rank = static_cast<int>(from.size());
   const auto starts = ints_attribute(d.attributes(), "starts", {});
   const auto ends = ints_attribute(d.attributes(), "ends", {});
   std::vector<std::int64_t> all(starts.size());
@@ -215,7 +213,7 @@ OperatorDefinition slice(Definer& d) {
   std::vector<std::int64_t> first(from.size(), 0);
   std::vector<std::int64_t> step(from.size(), 1);
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    const auto k = static_cast<std::size_t>(d.axis(axes[i], rank));
+    const std::size_t k = d.axis(axes[i], from.size());
     const std::int64_t extent = from[k];
     if (steps[i] == 0) d.refuse("bad-attribute", "a step of 0");
     // Positions count from the end when negative, and are clamped to what the direction can reach.

@@ -38,8 +38,8 @@ OperatorDefinition softmax(Definer& d) {
   d.require_floats({x});
   const Shape shape = d.shape(x);
   if (shape.empty()) d.refuse("shape-mismatch", "Softmax of a scalar");
-  const int single = d.axis(int_attribute(d.attributes(), "axis", -1), d.rank(x));
-  const auto axes = d.axes("axes", d.rank(x), {single});
+  const std::size_t single = d.axis(int_attribute(d.attributes(), "axis", -1), shape.size());
+  const auto axes = d.axes("axes", shape.size(), {single});
   if (axes.empty()) d.refuse("bad-attribute", "attribute axes names no axis");
 
   StageDraft max_stage(d, "max");
@@ -63,10 +63,13 @@ OperatorDefinition softmax(Definer& d) {
 }
 
 /// The axes from attribute `axis` to the last.
-std::vector<int> trailing_axes(const Definer& d, StageTensorId tensor) {
-  const int first = d.axis(int_attribute(d.attributes(), "axis", -1), d.rank(tensor));
-  const auto all = all_axes(d.rank(tensor));
-  return {all.begin() + first, all.end()};
+std::vector<std::size_t> trailing_axes(const Definer& d, StageTensorId tensor) {
+  const std::size_t count = d.shape(tensor).size();
+  std::vector<std::size_t> axes;
+  for (std::size_t axis = d.axis(int_attribute(d.attributes(), "axis", -1), count); axis < count; ++axis) {
+    axes.push_back(axis);
+  }
+  return axes;
 }
 
 ScalarExpr inverse_deviation(const Definer& d, const ScalarExpr& variance) {
@@ -80,9 +83,9 @@ struct Statistic {
   Keep keep = Keep::dropped;  ///< what it has of those axes: kept, with extent 1, where the statistic is an output
 
   /// Where it is read for the element at `at` of the whole tensor.
-  [[nodiscard]] std::vector<IndexExpr> index(std::vector<IndexExpr> at, const std::vector<int>& axes) const {
+  [[nodiscard]] std::vector<IndexExpr> index(std::vector<IndexExpr> at, const std::vector<std::size_t>& axes) const {
     if (keep == Keep::dropped) return without_axes(at, axes);
-    for (const int axis : axes) at[static_cast<std::size_t>(axis)] = 0;
+    for (const std::size_t axis : axes) at[axis] = 0;
     return at;
   }
 };
@@ -90,7 +93,7 @@ struct Statistic {
 Keep keep_of_result(const Definer& d, std::size_t slot) { return d.wants(slot) ? Keep::kept : Keep::dropped; }
 
 /// Adds the stage that computes the mean over `axes`: the second output of an operator that has one.
-Statistic add_mean(Definer& d, StageTensorId x, const std::vector<int>& axes) {
+Statistic add_mean(Definer& d, StageTensorId x, const std::vector<std::size_t>& axes) {
   const Keep keep = keep_of_result(d, 1);
   StageDraft stage(d, "mean");
   const ReducedAxes at = draft_reduced_axes(stage, d.shape(x), axes, keep);
@@ -106,7 +109,7 @@ struct Deviation {
   ScalarExpr finish;
 };
 Deviation draft_deviation(const Definer& d, StageDraft& stage, StageTensorId x, const Statistic& mean,
-                          const ReducedAxes& at, const std::vector<int>& axes) {
+                          const ReducedAxes& at, const std::vector<std::size_t>& axes) {
   const ElementType type = d.type(x);
   const ScalarExpr element = stage.read(x, at.source);
   const ScalarExpr difference = element - stage.read(mean.tensor, mean.index(at.source, axes));

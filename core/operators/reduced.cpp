@@ -8,15 +8,15 @@
 
 namespace stowage::operators {
 
-std::vector<int> all_axes(int rank) {
-  std::vector<int> axes(static_cast<std::size_t>(rank));
-  std::iota(axes.begin(), axes.end(), 0);
+std::vector<std::size_t> all_axes(std::size_t dimensions) {
+  std::vector<std::size_t> axes(dimensions);
+  std::iota(axes.begin(), axes.end(), std::size_t{0});
   return axes;
 }
 
-ReducedAxes draft_reduced_axes(StageDraft& stage, const Shape& in, const std::vector<int>& axes, Keep keep) {
+ReducedAxes draft_reduced_axes(StageDraft& stage, const Shape& in, const std::vector<std::size_t>& axes, Keep keep) {
   const auto is_reduced = [&](std::size_t dimension) {
-    return std::binary_search(axes.begin(), axes.end(), static_cast<int>(dimension));
+    return std::binary_search(axes.begin(), axes.end(), dimension);
   };
   ReducedAxes result;
   result.source.resize(in.size());
@@ -36,10 +36,10 @@ ReducedAxes draft_reduced_axes(StageDraft& stage, const Shape& in, const std::ve
   return result;
 }
 
-std::vector<IndexExpr> without_axes(const std::vector<IndexExpr>& at, const std::vector<int>& axes) {
+std::vector<IndexExpr> without_axes(const std::vector<IndexExpr>& at, const std::vector<std::size_t>& axes) {
   std::vector<IndexExpr> rest;
   for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
-    if (!std::binary_search(axes.begin(), axes.end(), static_cast<int>(dimension))) rest.push_back(at[dimension]);
+    if (!std::binary_search(axes.begin(), axes.end(), dimension)) rest.push_back(at[dimension]);
   }
   return rest;
 }

@@ -15,12 +15,12 @@ struct ReducedAxes {
   std::int64_t count = 1;         ///< elements that are reduced into one
 };
 
-std::vector<int> all_axes(int rank);
+std::vector<std::size_t> all_axes(std::size_t dimensions);
 
 /// Adds spatial axes i0, i1 … (numbered by the dimension they belong to) and reduction axes r0, r1 … to `stage`.
-ReducedAxes draft_reduced_axes(StageDraft& stage, const Shape& in, const std::vector<int>& axes, Keep keep);
+ReducedAxes draft_reduced_axes(StageDraft& stage, const Shape& in, const std::vector<std::size_t>& axes, Keep keep);
 
 /// Elements of `at` (indices of the whole tensor) that lead to an element of a reduced tensor with dropped dimensions.
-std::vector<IndexExpr> without_axes(const std::vector<IndexExpr>& at, const std::vector<int>& axes);
+std::vector<IndexExpr> without_axes(const std::vector<IndexExpr>& at, const std::vector<std::size_t>& axes);
 
 }  // namespace stowage::operators

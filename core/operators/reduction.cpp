@@ -9,7 +9,7 @@ namespace {
 OperatorDefinition reduce(Definer& d, Reduction reduction, bool mean) {
   const StageTensorId x = d.operand(0);
   const Shape in = d.shape(x);
-  const auto axes = d.axes("axes", d.rank(x), all_axes(d.rank(x)));
+  const auto axes = d.axes("axes", in.size(), all_axes(in.size()));
   const bool keep = int_attribute(d.attributes(), "keepdims", 1) != 0;
   StageDraft stage(d, "reduce");
   const ReducedAxes at = draft_reduced_axes(stage, in, axes, keep ? Keep::kept : Keep::dropped);

@@ -19,8 +19,7 @@ OperatorDefinition gather(Definer& d) {
   }
   const Shape from = d.shape(data);
   const Shape picked = d.shape(indices);
-  const auto axis =
-      static_cast<std::size_t>(d.axis(int_attribute(d.attributes(), "axis", 0), static_cast<int>(from.size())));
+  const std::size_t axis = d.axis(int_attribute(d.attributes(), "axis", 0), from.size());
   Shape to(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(axis));
   to.insert(to.end(), picked.begin(), picked.end());
   to.insert(to.end(), from.begin() + static_cast<std::ptrdiff_t>(axis) + 1, from.end());

@@ -17,7 +17,7 @@ std::string_view name_of(IteratorClass c) {
 }
 
 std::string name_of(const TracedLoop& loop, const GroupNames& names) {
-  return names.iterators.at(loop.iterator.index()) + (loop.tiled ? "o" : "");
+  return names.iterators.at(loop.iterator) + (loop.tiled ? "o" : "");
 }
 
 }  // namespace stowage

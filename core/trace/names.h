@@ -15,7 +15,7 @@ namespace stowage {
 
 /// Names of a fused operator's iterators and buffers, shared by all records about it.
 struct GroupNames {
-  std::vector<std::string> iterators;
+  IdVector<IteratorId, std::string> iterators;
   IdVector<BufferId, std::string> buffers;
   friend bool operator==(const GroupNames&, const GroupNames&) = default;
 };

@@ -12,9 +12,9 @@ enum class SplitBy : std::uint8_t { published, schedule, search, alignment };
 
 struct CoresSplit {
   SplitBy by = SplitBy::published;
-  std::vector<TracedSplit> split;     ///< empty: one core
-  std::vector<std::int64_t> extents;  ///< by iterator
-  std::vector<std::int64_t> ranges;   ///< by iterator: on one core
+  std::vector<TracedSplit> split;  ///< empty: one core
+  IdVector<IteratorId, std::int64_t> extents;
+  IdVector<IteratorId, std::int64_t> ranges;  ///< on one core
 };
 
 /// The planner's own split would make a transfer that the DMA cannot carry out.
@@ -46,9 +46,9 @@ std::string_view name_of(IteratorClass c);
 
 /// The state of algorithm 1.
 struct LdmState {
-  std::vector<std::int64_t> sizes;     ///< by iterator: elements buffered
-  std::vector<IteratorClass> classes;  ///< by iterator
-  std::int64_t ldm_bytes = 0;          ///< that all buffers take
+  IdVector<IteratorId, std::int64_t> sizes;  ///< elements buffered
+  IdVector<IteratorId, IteratorClass> classes;
+  std::int64_t ldm_bytes = 0;  ///< that all buffers take
   friend bool operator==(const LdmState&, const LdmState&) = default;
 };
 

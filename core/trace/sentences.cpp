@@ -130,7 +130,7 @@ std::string say(const PartitionFound& found, const GroupNames&) {
 
 // --- the published algorithms ----------------------------------------------------------------------------------------
 
-const std::string& name(IteratorId iterator, const GroupNames& names) { return names.iterators.at(iterator.index()); }
+const std::string& name(IteratorId iterator, const GroupNames& names) { return names.iterators.at(iterator); }
 const std::string& name(BufferId buffer, const GroupNames& names) { return names.buffers.at(buffer); }
 
 std::string joined(const std::vector<TracedLoop>& loops, const GroupNames& names) {
@@ -142,9 +142,8 @@ std::string joined(const std::vector<TracedLoop>& loops, const GroupNames& names
 std::string say(const CoresSplit& cores, const GroupNames& names) {
   std::vector<std::string> parts;
   for (const TracedSplit& split : cores.split) {
-    const std::size_t at = split.iterator.index();
-    parts.push_back(fmt::format("{} of {} into {} parts of {}", name(split.iterator, names), cores.extents.at(at),
-                                split.parts, cores.ranges.at(at)));
+    parts.push_back(fmt::format("{} of {} into {} parts of {}", name(split.iterator, names),
+                                cores.extents.at(split.iterator), split.parts, cores.ranges.at(split.iterator)));
   }
   return parts.empty() ? "one core does everything" : fmt::format("split over the cores: {}", joined(parts));
 }
@@ -175,7 +174,7 @@ std::string say(const BufferCorrelated& correlated, const GroupNames& names) {
 
 std::string sizes_text(const LdmState& state, const GroupNames& names) {
   std::vector<std::string> sizes;
-  for (std::size_t i = 0; i < state.sizes.size(); ++i) {
+  for (const IteratorId i : state.sizes.ids()) {
     sizes.push_back(fmt::format("{}={}", names.iterators.at(i), state.sizes[i]));
   }
   return joined(sizes);
@@ -187,7 +186,7 @@ std::string taken_text(const LdmState& state, const GroupNames& names) {
 
 std::string say(const IteratorsClassified& classified, const GroupNames& names) {
   std::vector<std::string> classes;
-  for (std::size_t i = 0; i < classified.state.classes.size(); ++i) {
+  for (const IteratorId i : classified.state.classes.ids()) {
     classes.push_back(fmt::format("{} {}", names.iterators.at(i), name_of(classified.state.classes[i])));
   }
   switch (classified.when) {
@@ -205,8 +204,7 @@ std::string say(const SizeTried& size, const GroupNames& names) {
   const std::string overflow = fmt::format("{} needs {}, only {}", sizes_text(size.state, names),
                                            ldm_bytes_text(size.state.ldm_bytes), ldm_bytes_text(size.room));
   switch (size.step) {
-    case SizeTried::Step::fixed:
-      return fmt::format("{} is fixed: {}", iterator, size.state.sizes.at(size.iterator.index()));
+    case SizeTried::Step::fixed: return fmt::format("{} is fixed: {}", iterator, size.state.sizes.at(size.iterator));
     case SizeTried::Step::whole:
       return size.fits ? fmt::format("{} is held whole, because its tiles overlap in what is computed for them: {}",
                                      iterator, taken_text(size.state, names))

@@ -44,20 +44,20 @@ PredictionErrors errors_of(const Json& json) {
 Json to_json(const RegressionTree& tree) {
   Json nodes = Json::array();
   for (const RegressionTree::Node& node : tree.nodes) {
-    nodes.push_back(node.feature < 0 ? Json::array({node.value})
-                                     : Json::array({node.feature, node.threshold, node.left, node.right}));
+    nodes.push_back(!node.feature ? Json::array({node.value})
+                                  : Json::array({*node.feature, node.threshold, node.left, node.right}));
   }
   return nodes;
 }
 
 RegressionTree tree_of(const Json& json) {
   const auto index = [](const Json& entry) {
-    return static_cast<int>(whole_number(entry, 0, std::numeric_limits<int>::max()));
+    return static_cast<std::size_t>(whole_number(entry, 0, std::numeric_limits<int>::max()));
   };
   RegressionTree tree;
   for (const Json& node : json) {
     if (node.size() == 1) {
-      tree.nodes.push_back({-1, 0, -1, -1, number_of(node.at(0))});
+      tree.nodes.push_back({std::nullopt, 0, 0, 0, number_of(node.at(0))});
     } else {
       tree.nodes.push_back({index(node.at(0)), number_of(node.at(1)), index(node.at(2)), index(node.at(3)), 0});
     }

@@ -11,9 +11,9 @@ const ModelBuffer* model_buffer_of(const LoopNest& nest, const GroupModel& model
     const auto* compute = std::get_if<Compute>(&statement.node);
     if (compute == nullptr || found) return;
     if (compute->output_buffer == buffer) found = model.buffer_of_output.at(compute->stage);
-    for (std::size_t r = 0; r < compute->read_buffers.size() && !found; ++r) {
-      if (!compute->read_buffers[r] || *compute->read_buffers[r] != buffer) continue;
-      const auto served = model.buffer_of_read.find({compute->stage, static_cast<int>(r)});
+    for (const ReadId r : compute->read_buffers.ids()) {
+      if (found || !compute->read_buffers[r] || *compute->read_buffers[r] != buffer) continue;
+      const auto served = model.buffer_of_read.find({compute->stage, r});
       if (served != model.buffer_of_read.end()) found = served->second;
     }
   });

@@ -66,7 +66,7 @@ bool follow(LoopRound& round, const TraceRecord& record) {
   return true;
 }
 
-PlanDecisions decisions_of(const GroupModel& model, const Schedule& schedule, const std::vector<std::int64_t>& sizes,
+PlanDecisions decisions_of(const GroupModel& model, const Schedule& schedule, const IteratorSizes& sizes,
                            std::span<const TraceRecord> records) {
   PlanDecisions found;
   const GroupNames names = names_of(model);

@@ -38,7 +38,7 @@ struct PlanDecisions {
 };
 /// `sizes` are the schedule's by iterator. Records that speak of other iterators or buffers than the group has, as in a
 /// trace that was damaged, and records of text decide nothing.
-PlanDecisions decisions_of(const GroupModel& model, const Schedule& schedule, const std::vector<std::int64_t>& sizes,
+PlanDecisions decisions_of(const GroupModel& model, const Schedule& schedule, const IteratorSizes& sizes,
                            std::span<const TraceRecord> records);
 
 }  // namespace stowage

@@ -218,7 +218,7 @@ class Reasons {
     std::vector<std::string> sentences;
     std::vector<std::string> parts;
     bool all_whole = true;
-    for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
+    for (const IteratorId i : model_.iterators.ids()) {
       parts.push_back(
           fmt::format("{} {} of {}", model_.iterators[i].name, grouped_digits(sizes_[i]), grouped_digits(ranges_[i])));
       all_whole = all_whole && sizes_[i] == ranges_[i];
@@ -235,7 +235,7 @@ class Reasons {
     if (decisions_.refused) {
       std::vector<std::string> tried;
       std::string grown;
-      for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
+      for (const IteratorId i : model_.iterators.ids()) {
         const std::string& name = model_.iterators[i].name;
         const std::int64_t size = decisions_.refused->sizes[i];
         tried.push_back(fmt::format("{} {}", name, size));
@@ -250,7 +250,7 @@ class Reasons {
     }
     std::vector<std::string> rows;
     std::vector<std::string> rest;
-    for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
+    for (const IteratorId i : model_.iterators.ids()) {
       if (sizes_[i] == ranges_[i]) continue;
       const std::string& name = model_.iterators[i].name;
       (decisions_.sizes->classes[i] == IteratorClass::num ? rows : rest).push_back(name);
@@ -270,8 +270,8 @@ class Reasons {
   const LoopNest& nest_;
   const Target& target_;
   GroupModel model_;
-  std::vector<std::int64_t> ranges_;
-  std::vector<std::int64_t> sizes_;
+  IteratorSizes ranges_;
+  IteratorSizes sizes_;
   PlanDecisions decisions_;
 };
 

@@ -61,7 +61,7 @@ TraceRecord record_of(const Json& row, const Names& names) {
 
 void add_names(const Json& row, Names& names) {
   auto found = std::make_shared<const GroupNames>(
-      GroupNames{row.at("iterators").get<std::vector<std::string>>(),
+      GroupNames{IdVector<IteratorId, std::string>(row.at("iterators").get<std::vector<std::string>>()),
                  IdVector<BufferId, std::string>(row.at("buffers").get<std::vector<std::string>>())});
   const auto& name = row.at("name").get_ref<const std::string&>();
   if (!names.emplace(name, std::move(found)).second) {
@@ -88,17 +88,18 @@ std::vector<Json> rows_of_names(const Trace& trace) {
 }
 
 void check_iterators(const TraceRecord& record, const std::vector<GroupIterator>& iterators, int cores) {
-  const auto damage = [&](std::string_view what, std::size_t i, std::int64_t number) {
-    throw std::invalid_argument(fmt::format("the {} of iterator '{}' of '{}' is {} of {}", what, iterators[i].name,
-                                            record.subject, number, iterators[i].extent));
+  const auto damage = [&](std::string_view what, IteratorId i, std::int64_t number) {
+    const GroupIterator& iterator = iterators[i.index()];
+    throw std::invalid_argument(fmt::format("the {} of iterator '{}' of '{}' is {} of {}", what, iterator.name,
+                                            record.subject, number, iterator.extent));
   };
   const bool same_names =
       std::equal(record.names->iterators.begin(), record.names->iterators.end(), iterators.begin(), iterators.end(),
                  [](const std::string& name, const GroupIterator& iterator) { return name == iterator.name; });
   if (!same_names) throw std::invalid_argument(fmt::format("'{}' has other iterators", record.subject));
-  const auto check_up_to_extent = [&](std::string_view what, const std::vector<std::int64_t>& numbers) {
-    for (std::size_t i = 0; i < iterators.size(); ++i) {
-      if (numbers[i] > std::max<std::int64_t>(1, iterators[i].extent)) damage(what, i, numbers[i]);
+  const auto check_up_to_extent = [&](std::string_view what, const IdVector<IteratorId, std::int64_t>& numbers) {
+    for (const IteratorId i : numbers.ids()) {
+      if (numbers[i] > std::max<std::int64_t>(1, iterators[i.index()].extent)) damage(what, i, numbers[i]);
     }
   };
   if (const LdmState* state = ldm_state(record.what)) check_up_to_extent("buffer size", state->sizes);
@@ -107,7 +108,7 @@ void check_iterators(const TraceRecord& record, const std::vector<GroupIterator>
   check_up_to_extent("range", split->ranges);
   std::int64_t used = 1;
   for (const TracedSplit& part : split->split) {
-    if (part.parts < 1 || part.parts > cores / used) damage("split", part.iterator.index(), part.parts);
+    if (part.parts < 1 || part.parts > cores / used) damage("split", part.iterator, part.parts);
     used *= part.parts;
   }
 }

@@ -294,6 +294,12 @@ Json written(const std::vector<Value>& values) {
   for (const auto& value : values) array.push_back(written(value));
   return array;
 }
+template <class IdType, class Value>
+Json written(const IdVector<IdType, Value>& table) {
+  Json array = Json::array();
+  for (const auto& value : table) array.push_back(written(value));
+  return array;
+}
 template <class Value>
 Json written(const std::optional<Value>& value) {
   return value ? written(*value) : Json();
@@ -357,6 +363,12 @@ class EventReader {
     const auto& array = json.get_ref<const Json::array_t&>();
     values.resize(array.size());
     for (std::size_t i = 0; i < array.size(); ++i) read(array[i], values[i]);
+  }
+  template <class IdType, class Value>
+  void read(const Json& json, IdVector<IdType, Value>& table) const {
+    std::vector<Value> values;
+    read(json, values);
+    table = IdVector<IdType, Value>(std::move(values));
   }
   template <class Value>
   void read(const Json& json, std::optional<Value>& value) const {

@@ -31,7 +31,7 @@ std::string index_atom(const IndexAtom& atom, const IndexNames& names) {
     case IndexAtom::Kind::maximum: return fmt::format("sw_max({}, {})", arg(0), arg(1));
     case IndexAtom::Kind::table: return fmt::format("{}[{}]", names.table(atom.table), arg(0));
     case IndexAtom::Kind::tensor_value:
-      return fmt::format("sw_wrap({}, {})", names.read_value(static_cast<int>(atom.number)), atom.bound);
+      return fmt::format("sw_wrap({}, {})", names.read_value(atom.read()), atom.bound);
   }
   fail_check("unknown index atom");
 }
@@ -135,7 +135,7 @@ class ScalarPrinter {
     if (text.empty()) {
       text = fmt::format("{} {}", name_of(e->type),
                          to_text(
-                             e, [](int read) { return fmt::format("#{}", read); }, names_.index));
+                             e, [](ReadId read) { return fmt::format("#{}", read.index()); }, names_.index));
     }
     return text;
   }

@@ -14,7 +14,7 @@ namespace stowage {
 struct IndexNames {
   std::function<std::string(VarId)> variable;
   VariableRange range;                                                         ///< static bounds of variables
-  std::function<std::string(int read)> read_value;                             ///< of an integer tensor
+  std::function<std::string(ReadId)> read_value;                               ///< of an integer tensor
   std::function<std::string(const std::shared_ptr<const IndexTable>&)> table;  ///< name of the array
 };
 
@@ -31,7 +31,7 @@ std::string c_integer(ElementType type, std::int64_t value);
 
 /// What a scalar expression's leaves are called in C.
 struct ScalarNames {
-  std::function<std::string(int read)> read;
+  std::function<std::string(ReadId)> read;
   std::string accumulator;
   std::function<std::string(const IndexExpr&)> index;
   /// Makes a local constant of a value that is used more than once and returns its name.

@@ -51,9 +51,9 @@ class ComputeWriter {
   /// Index of an access within a buffer, in nest variables and local loops.
   [[nodiscard]] std::vector<IndexExpr> local_index(const BufferUse& use, const std::vector<IndexExpr>& index) const;
   [[nodiscard]] std::vector<IndexExpr> output_index() const;
-  [[nodiscard]] std::vector<IndexExpr> read_index(int read) const;
+  [[nodiscard]] std::vector<IndexExpr> read_index(ReadId read) const;
   std::string element(const BufferUse& use, const std::vector<IndexExpr>& local);
-  std::string read(int read);
+  std::string read(ReadId read);
   std::string output();
   [[nodiscard]] ElementType output_type() const;
   /// A scalar expression at the current point; temporaries are written as lines before it.

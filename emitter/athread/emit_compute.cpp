@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compute statements as plain loops: the scalar and the vector form. Register blocks are in emit_register_block.cpp.
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -15,14 +16,13 @@ namespace {
 
 /// In local indices tensor_value(r) with r from here on is the value of read r - first_read, smaller numbers are
 /// buffers.
-constexpr int first_read = 1 << 20;
+constexpr std::size_t first_read = std::size_t{1} << 20;
 
 }  // namespace
 
 ComputeWriter::ComputeWriter(KernelContext& context, const Stmt& statement, const Compute& computation)
     : k_(context), stmt_(statement), compute_(computation), stage_(context.nest.stages.stages[computation.stage]) {
-  const std::size_t count =
-      compute_.part == Compute::Part::finish ? static_cast<std::size_t>(stage_.spatial) : stage_.axes.size();
+  const std::size_t count = compute_.part == Compute::Part::finish ? stage_.spatial : stage_.axes.size();
   check(compute_.box.size() >= count, "a computation's box has fewer ranges than its stage has axes");
   // Inner names in braces of their own: only nest variables and tensors of the function must stay visible.
   IdentifierPool local = k_.pool;
@@ -41,7 +41,7 @@ ComputeWriter::ComputeWriter(KernelContext& context, const Stmt& statement, cons
       axis.end_is_named = is_name(range.extent);
       axis.end = axis.end_is_named ? k_.index(range.extent) : local.take(base + "_n");
     }
-    axis.spatial = static_cast<int>(i) < stage_.spatial;
+    axis.spatial = i < stage_.spatial;
     axes_.push_back(std::move(axis));
   }
 }
@@ -62,20 +62,20 @@ IndexNames ComputeWriter::names() {
     if (v.index() < nest_variables) return k_.range(v);
     return Interval{0, std::max<std::int64_t>(0, axes_.at(v.index() - nest_variables).max_extent - 1)};
   };
-  names.read_value = [this](int number) {
-    return number >= first_read ? read(number - first_read)
-                                : k_.first_element(BufferId(static_cast<std::size_t>(number)));
+  names.read_value = [this](ReadId number) {
+    return number.index() >= first_read ? read(ReadId(number.index() - first_read))
+                                        : k_.first_element(BufferId(number.index()));
   };
   names.table = [this](const std::shared_ptr<const IndexTable>& table) { return k_.table(table); };
   return names;
 }
 
 IndexExpr ComputeWriter::at_point(const IndexExpr& e) const {
-  const IndexExpr numbered = renumber_reads(e, [&](int read) {
-    const auto& buffer = compute_.read_buffers.at(static_cast<std::size_t>(read));
+  const IndexExpr numbered = renumber_reads(e, [&](ReadId read) {
+    const auto& buffer = compute_.read_buffers.at(read);
     check(buffer.has_value(), "an index that needs a read without a buffer");
     const auto& extents = k_.nest.buffers[*buffer].extents;
-    return element_count(extents) == 1 ? static_cast<int>(buffer->buffer.index()) : first_read + read;
+    return ReadId(element_count(extents) == 1 ? buffer->buffer.index() : first_read + read.index());
   });
   return substitute(numbered, [&](VarId axis) { return point(axis.index()); });
 }
@@ -97,14 +97,13 @@ std::vector<IndexExpr> ComputeWriter::local_index(const BufferUse& use, const st
 
 std::vector<IndexExpr> ComputeWriter::output_index() const {
   std::vector<IndexExpr> index;
-  for (int i = 0; i < stage_.spatial; ++i) index.emplace_back(VarId(static_cast<std::size_t>(i)));
+  for (const VarId axis : stage_.spatial_axes()) index.emplace_back(axis);
   return local_index(compute_.output_buffer, index);
 }
 
-std::vector<IndexExpr> ComputeWriter::read_index(int read) const {
-  const auto r = static_cast<std::size_t>(read);
-  check(r < compute_.read_buffers.size() && compute_.read_buffers[r].has_value(), "a read without a buffer");
-  return local_index(*compute_.read_buffers[r], stage_.reads[r].index);
+std::vector<IndexExpr> ComputeWriter::read_index(ReadId read) const {
+  check(compute_.read_buffers.contains(read) && compute_.read_buffers[read].has_value(), "a read without a buffer");
+  return local_index(*compute_.read_buffers[read], stage_.reads[read].index);
 }
 
 std::string ComputeWriter::element(const BufferUse& use, const std::vector<IndexExpr>& local) {
@@ -114,9 +113,7 @@ std::string ComputeWriter::element(const BufferUse& use, const std::vector<Index
   return k_.element(use, text);
 }
 
-std::string ComputeWriter::read(int read) {
-  return element(*compute_.read_buffers[static_cast<std::size_t>(read)], read_index(read));
-}
+std::string ComputeWriter::read(ReadId read) { return element(*compute_.read_buffers[read], read_index(read)); }
 
 std::string ComputeWriter::output() { return element(compute_.output_buffer, output_index()); }
 
@@ -147,7 +144,7 @@ bool ComputeWriter::begins_vector(BufferId buffer, const std::vector<IndexExpr>&
 std::string ComputeWriter::value(const ScalarExpr& e, const std::string& accumulator) {
   int temporaries = 0;
   ScalarNames with;
-  with.read = [this](int r) { return read(r); };
+  with.read = [this](ReadId r) { return read(r); };
   with.accumulator = accumulator;
   with.index = [this](const IndexExpr& index) { return c_index(at_point(index), names()); };
   with.temporary = [&](ElementType type, const std::string& text) {
@@ -206,14 +203,15 @@ void ComputeWriter::write_assignment() {
 
 /// Spatial loops outside, reductions inside them in a local accumulator.
 void ComputeWriter::write_scalar() {
-  const auto spatial = static_cast<std::size_t>(stage_.spatial);
+  const std::size_t spatial = stage_.spatial;
   for (std::size_t i = 0; i < spatial; ++i) open_loop(i, false);
   const bool reduces = compute_.part == Compute::Part::update;
   if (!reduces) {
     write_assignment();
   } else {
-    const bool braces = std::all_of(axes_.begin(), axes_.begin() + stage_.spatial,
-                                    [](const LocalAxis& axis) { return axis.constant == 1; });
+    const auto outer = std::span(axes_).first(spatial);
+    const bool braces =
+        std::all_of(outer.begin(), outer.end(), [](const LocalAxis& axis) { return axis.constant == 1; });
     if (braces) k_.out.open("{");
     const std::string to = output();
     k_.out.line(fmt::format("{} acc_ = {};", c_name_of(output_type()), to), stmt_.id);
@@ -228,8 +226,8 @@ void ComputeWriter::write_scalar() {
 
 /// Spatial loops but the lanes, then reductions, then the lanes: innermost and contiguous in the output.
 void ComputeWriter::write_vector() {
-  const auto lane = static_cast<std::size_t>(compute_.lane_axis);
-  check(lane < static_cast<std::size_t>(stage_.spatial), "lanes along an axis that is not spatial");
+  const std::size_t lane = compute_.lane_axis.value().index();
+  check(lane < stage_.spatial, "lanes along an axis that is not spatial");
   std::vector<std::size_t> outer;
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     if (i != lane) outer.push_back(i);
@@ -280,7 +278,7 @@ void ComputeWriter::write() {
     write_register_block();
   } else if (gathers) {
     write_gathered();
-  } else if (compute_.form != ComputeForm::scalar && compute_.lane_axis >= 0) {
+  } else if (compute_.form != ComputeForm::scalar && compute_.lane_axis) {
     write_vector();
   } else {
     write_scalar();

@@ -16,6 +16,7 @@
 #include "core/index.h"
 #include "emitter/athread/kernel_context.h"
 #include "lowering/ir/mesh.h"
+#include "lowering/time/counts.h"
 #include "lowering/time/dma_shape.h"
 
 namespace stowage {
@@ -25,15 +26,6 @@ DmaShape shape_of_dma(const KernelContext& k, const Dma& dma) {
   std::vector<std::int64_t> full;
   for (const Range& range : dma.region) full.push_back(range.max_extent);
   return dma_shape(full, k.nest.buffers[dma.buffer].extents, k.nest.tensors[dma.nest_tensor].strides);
-}
-
-/// Extents of the region that are the same in all executions.
-std::vector<std::optional<std::int64_t>> known_extents(const Dma& dma) {
-  std::vector<std::optional<std::int64_t>> known;
-  for (const Range& range : dma.region) {
-    known.push_back(range.extent.is_constant() ? std::optional(range.extent.constant()) : std::nullopt);
-  }
-  return known;
 }
 
 /// A product of numbers and names: "60 * n0".
@@ -115,17 +107,17 @@ class DmaWriter {
     const std::vector<std::string> names = extent_names_;
     for (const DmaCallsWhere& where : possible) {
       std::vector<std::string> conditions;
-      for (const int d : where.full) {
-        conditions.push_back(fmt::format("{} == {}", names[at(d)], shape_.full[at(d)]));
-        extent_names_[at(d)] = std::to_string(shape_.full[at(d)]);  // it is known here
+      for (const std::size_t d : where.full) {
+        conditions.push_back(fmt::format("{} == {}", names[d], shape_.full[d]));
+        extent_names_[d] = std::to_string(shape_.full[d]);  // it is known here
       }
       const std::string condition = fmt::format("{}", fmt::join(conditions, " && "));
       const bool is_first = &where == &possible.front();
       if (is_first && !conditions.empty()) k_.out.open(fmt::format("if ({}) {{", condition));
       if (!is_first) {
         k_.out.else_branch(conditions.empty() ? "} else {" : fmt::format("}} else if ({}) {{", condition));
-        k_.comment(where.calls.strided_from + 1 == static_cast<int>(names.size()) ? "a shorter tile: row by row"
-                                                                                  : "a shorter tile: block by block");
+        k_.comment(where.calls.strided_from + 1 == names.size() ? "a shorter tile: row by row"
+                                                                : "a shorter tile: block by block");
       }
       write_calls(where.calls.strided_from, where.calls.strided_from, where.calls.block_from);
       extent_names_ = names;
@@ -143,17 +135,17 @@ class DmaWriter {
   }
 
   /// Calls in loops over dimensions [0, loops), each moving dimensions [strided, block) as blocks of [block, rank).
-  void write_calls(int loops, int strided, int block) {
+  void write_calls(std::size_t loops, std::size_t strided, std::size_t block) {
     const std::size_t rank = dma_.region.size();
     check(rank == 0 || shape_.memory_strides.back() == 1, "a tensor whose last dimension is not contiguous");
     Product operations;
     std::vector<IndexExpr> loop_variable(rank);
     std::vector<std::pair<VarId, std::string>> loop_names;
-    for (int i = 0; i < loops; ++i) {
-      multiply(operations, at(i));
-      if (extent_names_[at(i)] == "1") continue;
-      const VarId variable(k_.nest.variables.size() + at(i));
-      loop_variable[at(i)] = IndexExpr(variable);
+    for (std::size_t i = 0; i < loops; ++i) {
+      multiply(operations, i);
+      if (extent_names_[i] == "1") continue;
+      const VarId variable(k_.nest.variables.size() + i);
+      loop_variable[i] = IndexExpr(variable);
       loop_names.emplace_back(variable, fmt::format("i{}_", i));
     }
     if (!counter_.empty()) k_.out.line(fmt::format("{} = {};", counter_, operations.text()));
@@ -166,7 +158,8 @@ class DmaWriter {
   }
 
   void write_call(const std::vector<IndexExpr>& loop_variable,
-                  const std::vector<std::pair<VarId, std::string>>& loop_names, int strided, int block) {
+                  const std::vector<std::pair<VarId, std::string>>& loop_names, std::size_t strided,
+                  std::size_t block) {
     const NestTensor& tensor = k_.nest.tensors[dma_.nest_tensor];
     const Buffer& buffer = k_.nest.buffers[dma_.buffer];
     const StageTensor& stage_tensor = k_.stage_tensor(dma_.nest_tensor);
@@ -184,7 +177,7 @@ class DmaWriter {
       if (v.index() < k_.nest.variables.size()) return k_.range(v);
       return Interval{0, dma_.region[v.index() - k_.nest.variables.size()].max_extent - 1};
     };
-    names.read_value = [&](int number) { return k_.first_element(BufferId(static_cast<std::size_t>(number))); };
+    names.read_value = [&](ReadId number) { return k_.first_element(BufferId(number.index())); };
     names.table = [&](const std::shared_ptr<const IndexTable>& table) { return k_.table(table); };
 
     IndexExpr offset;
@@ -207,9 +200,9 @@ class DmaWriter {
     Product bytes;
     Product block_bytes;
     bytes.number = block_bytes.number = size;
-    for (std::size_t d = at(std::min(strided, block)); d < rank; ++d) {
+    for (std::size_t d = std::min(strided, block); d < rank; ++d) {
       multiply(bytes, d);
-      if (d >= at(block)) multiply(block_bytes, d);
+      if (d >= block) multiply(block_bytes, d);
     }
     const bool is_strided = strided < block;
     std::string length = bytes.text();
@@ -264,8 +257,8 @@ std::optional<std::int64_t> constant_operations(const KernelContext& k, const Dm
   }
   if (calls_where(shape, known_extents(dma)).size() > 1) return std::nullopt;
   const std::int64_t operations = count_operations(shape, extents).operations;
-  for (int d = 0; d < calls_of(shape, extents).strided_from; ++d) {
-    if (!constant[at(d)]) return std::nullopt;
+  for (std::size_t d = 0; d < calls_of(shape, extents).strided_from; ++d) {
+    if (!constant[d]) return std::nullopt;
   }
   return operations;
 }

@@ -28,7 +28,7 @@ class GatheredLanes {
  public:
   explicit GatheredLanes(ComputeWriter& w)
       : w_(w),
-        lane_(static_cast<std::size_t>(w.compute_.lane_axis)),
+        lane_(w.compute_.lane_axis.value().index()),
         lane_base_(w.axes_[lane_].variable),
         expression_(w.compute_.part == Compute::Part::finish ? w.stage_.finish : w.stage_.body) {
     visit_nodes(expression_, [&](const ScalarNode& node) {
@@ -68,14 +68,14 @@ class GatheredLanes {
   /// Whether what an unrolled row declares would stand beside that of other computations, which has the same names.
   [[nodiscard]] bool declares_beside_row(const std::vector<std::size_t>& outer) const {
     if (!has_loop(outer, outer.size())) return true;
-    const auto row = std::find(outer.begin(), outer.end(), static_cast<std::size_t>(row_axis(w_.compute_)));
+    const auto row = std::find(outer.begin(), outer.end(), row_axis(w_.compute_).value().index());
     if (has_loop(outer, static_cast<std::size_t>(row - outer.begin()))) return false;
-    return !constants_.empty() || std::any_of(reads_.begin(), reads_.end(), [&](int read) { return !is_by_row(read); });
+    return !constants_.empty() ||
+           std::any_of(reads_.begin(), reads_.end(), [&](ReadId read) { return !is_by_row(read); });
   }
 
-  [[nodiscard]] bool is_by_row(int read) const {
-    return moves_along(w_.stage_.reads[static_cast<std::size_t>(read)],
-                       VarId(static_cast<std::size_t>(row_axis(w_.compute_))));
+  [[nodiscard]] bool is_by_row(ReadId read) const {
+    return moves_along(w_.stage_.reads[read], row_axis(w_.compute_).value());
   }
 
   /// What all vectors of a row have in common, the vectors, and the lanes that fill none.
@@ -113,10 +113,10 @@ class GatheredLanes {
 
   /// The vectors of a row one behind another; in front of the loop over the rows what they have in common.
   void write_unrolled(const std::vector<std::size_t>& outer) {
-    const auto row = static_cast<std::size_t>(row_axis(w_.compute_));
+    const std::size_t row = row_axis(w_.compute_).value().index();
     const std::int64_t vectors = *w_.axes_[lane_].constant / lanes_of_floatv4;
     const auto write_loads = [&](bool by_row) {
-      for (const int read : reads_) {
+      for (const ReadId read : reads_) {
         if (is_by_row(read) == by_row) write_row_of(read, vectors);
       }
     };
@@ -136,8 +136,8 @@ class GatheredLanes {
     for (const std::size_t i : outer) w_.close_loop(i);
   }
 
-  void write_row_of(int read, std::int64_t vectors) {
-    const BufferUse& buffer = *w_.compute_.read_buffers[static_cast<std::size_t>(read)];
+  void write_row_of(ReadId read, std::int64_t vectors) {
+    const BufferUse& buffer = *w_.compute_.read_buffers[read];
     const bool one = use_of(read) == LaneUse::none;
     for (std::int64_t v = 0; v < (one ? 1 : vectors); ++v) {
       at_vector(v);
@@ -155,13 +155,11 @@ class GatheredLanes {
     lane_base_ = IndexExpr(v * lanes_of_floatv4);
   }
 
-  [[nodiscard]] LaneUse use_of(int read) const {
-    return lane_use(w_.stage_.reads[static_cast<std::size_t>(read)], VarId(lane_));
-  }
+  [[nodiscard]] LaneUse use_of(ReadId read) const { return lane_use(w_.stage_.reads[read], VarId(lane_)); }
 
-  [[nodiscard]] std::string name_of(int read) const {
-    if (!vector_ || use_of(read) == LaneUse::none) return fmt::format("v{}_", read);
-    return fmt::format("v{}_{}_", read, *vector_);
+  [[nodiscard]] std::string name_of(ReadId read) const {
+    if (!vector_ || use_of(read) == LaneUse::none) return fmt::format("v{}_", read.index());
+    return fmt::format("v{}_{}_", read.index(), *vector_);
   }
 
   void write_constants() {
@@ -174,19 +172,19 @@ class GatheredLanes {
 
   void write_common() {
     write_constants();
-    for (const int read : reads_) {
+    for (const ReadId read : reads_) {
       if (use_of(read) == LaneUse::none) write_one_for_all(read);
     }
   }
 
-  void write_one_for_all(int read) {
+  void write_one_for_all(ReadId read) {
     w_.k_.out.line(fmt::format("floatv4 {};", name_of(read)));
     w_.k_.out.line(fmt::format("simd_loade({}, &{});", name_of(read), w_.read(read)));
   }
 
   void write_vector() {
-    for (const int read : reads_) {
-      const BufferUse& buffer = *w_.compute_.read_buffers[static_cast<std::size_t>(read)];
+    for (const ReadId read : reads_) {
+      const BufferUse& buffer = *w_.compute_.read_buffers[read];
       const std::vector<IndexExpr> index = w_.read_index(read);
       if (use_of(read) == LaneUse::contiguous) write_load(name_of(read), buffer, index);
       if (use_of(read) == LaneUse::strided) write_gather(name_of(read), buffer, index);
@@ -301,7 +299,7 @@ class GatheredLanes {
   IndexExpr lane_base_;                 ///< first lane of the vector being written
   std::optional<std::int64_t> vector_;  ///< its number in an unrolled row
   const ScalarExpr& expression_;
-  std::set<int> reads_;
+  std::set<ReadId> reads_;
   bool accumulates_ = false;
   std::map<std::string, std::string> constants_;    ///< by their text in C
   std::map<std::string, std::string> temporaries_;  ///< of the vector being written, by what they compute

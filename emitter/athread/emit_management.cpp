@@ -28,7 +28,7 @@ class StageWriter {
     for (const Axis& axis : stage_.axes) {
       if (axis.extent == 0 && &axis < stage_.axes.data() + stage_.spatial) return;
     }
-    const auto spatial = static_cast<std::size_t>(stage_.spatial);
+    const std::size_t spatial = stage_.spatial;
     const bool scoped = open_loops(0, spatial) == 0;  // temporaries of stages must not meet
     if (scoped) out_.open("{");
     const std::string to = element(stage_.output, output_index());
@@ -45,7 +45,7 @@ class StageWriter {
   [[nodiscard]] ElementType type() const { return list_.tensors[stage_.output].type; }
 
   void write_reduced(const std::string& to) {
-    const auto spatial = static_cast<std::size_t>(stage_.spatial);
+    const std::size_t spatial = stage_.spatial;
     const double identity = stage_.reduction == Reduction::none ? 0 : identity_of(stage_.reduction, type());
     out_.line(fmt::format("{} acc_ = {};", c_name_of(type()), c_constant(type(), identity)));
     const bool scoped = open_loops(spatial, axes_.size()) == 0;
@@ -88,7 +88,7 @@ class StageWriter {
 
   [[nodiscard]] std::vector<IndexExpr> output_index() const {
     std::vector<IndexExpr> index;
-    for (int a = 0; a < stage_.spatial; ++a) index.emplace_back(variable_of(a));
+    for (const VarId axis : stage_.spatial_axes()) index.emplace_back(axis);
     return index;
   }
 
@@ -96,7 +96,7 @@ class StageWriter {
     IndexNames names;
     names.variable = [this](VarId axis) { return axes_.at(axis.index()); };
     names.range = [this](VarId axis) { return Interval{0, stage_.axes.at(axis.index()).extent - 1}; };
-    names.read_value = [this](int number) { return read(number); };
+    names.read_value = [this](ReadId number) { return read(number); };
     names.table = [this](const std::shared_ptr<const IndexTable>& table) { return table_name(*table); };
     return names;
   }
@@ -124,8 +124,8 @@ class StageWriter {
     return fmt::format("{}[{}]", layer_.tensors[tensor], c_index(flat, names(), wide));
   }
 
-  std::string read(int number) {
-    const Access& access = stage_.reads.at(static_cast<std::size_t>(number));
+  std::string read(ReadId number) {
+    const Access& access = stage_.reads.at(number);
     std::string text = element(access.tensor, access.index);
     if (!access.padding) return text;
     const StageTensor& tensor = list_.tensors[access.tensor];
@@ -143,7 +143,7 @@ class StageWriter {
 
   std::string value(const ScalarExpr& e, const std::string& accumulator) {
     ScalarNames with;
-    with.read = [this](int number) { return read(number); };
+    with.read = [this](ReadId number) { return read(number); };
     with.accumulator = accumulator;
     with.index = [this](const IndexExpr& index) { return c_index(at_point(index), names()); };
     with.temporary = [&](ElementType type, const std::string& text) {

@@ -4,6 +4,7 @@
 // there are fewer rows. Named variables stay in registers with every compiler and at -O2; local arrays of accumulators
 // do not.
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,7 +34,7 @@ LaneGroup tail_group(std::int64_t count) {
 }
 
 struct Operand {
-  int read = 0;
+  ReadId read;
   char letter = 'a';
   bool by_block = false;
   std::int64_t lane_step = 0;  ///< 0: the same for all lanes; 1: contiguous; else gathered
@@ -54,10 +55,9 @@ const ScalarNode::Read* as_float_read(const ScalarExpr& e) {
 
 class RegisterBlock {
  public:
-  explicit RegisterBlock(ComputeWriter& w) : w_(w), lane_(static_cast<std::size_t>(w.compute_.lane_axis)) {
-    if (w.compute_.block_axis >= 0 && w.axes_[static_cast<std::size_t>(w.compute_.block_axis)].constant != 1) {
-      block_ = static_cast<std::size_t>(w.compute_.block_axis);
-    }
+  explicit RegisterBlock(ComputeWriter& w) : w_(w), lane_(w.compute_.lane_axis.value().index()) {
+    if (const auto block = w.compute_.block_axis; block && w.axes_[block->index()].constant != 1)
+      block_ = block->index();
     const auto& product = std::get<ScalarNode::Binary>(w.stage_.body->value);
     operands_ = {operand(product.a, 'a'), operand(product.b, 'b')};
   }
@@ -77,8 +77,7 @@ class RegisterBlock {
     Operand o;
     o.read = as_float_read(e)->read;
     o.letter = letter;
-    const IndexExpr flat =
-        w_.flat_index(*w_.compute_.read_buffers[static_cast<std::size_t>(o.read)], w_.read_index(o.read));
+    const IndexExpr flat = w_.flat_index(*w_.compute_.read_buffers[o.read], w_.read_index(o.read));
     o.lane_step = linear_in(flat, w_.axes_[lane_].variable).value_or(0);
     o.by_block = block_ && mentions(flat, w_.axes_[*block_].variable);
     return o;
@@ -221,7 +220,7 @@ class RegisterBlock {
       }
     };
     for_each_accumulator("simd_load", false);
-    const auto spatial = static_cast<std::size_t>(w_.stage_.spatial);
+    const std::size_t spatial = w_.stage_.spatial;
     for (std::size_t i = spatial; i < w_.axes_.size(); ++i) w_.open_loop(i, false);
     write_products(rows, offsets, type);
     for (std::size_t i = spatial; i < w_.axes_.size(); ++i) w_.close_loop(i);
@@ -231,8 +230,9 @@ class RegisterBlock {
 
   void write_products(std::int64_t rows, const LaneGroup& offsets, const std::string& type) {
     CWriter& out = w_.k_.out;
-    const bool loops = std::any_of(w_.axes_.begin() + w_.stage_.spatial, w_.axes_.end(),
-                                   [](const LocalAxis& axis) { return axis.constant != 1; });
+    const auto reduced = std::span(w_.axes_).subspan(w_.stage_.spatial);
+    const bool loops =
+        std::any_of(reduced.begin(), reduced.end(), [](const LocalAxis& axis) { return axis.constant != 1; });
     if (!loops) out.open("{");
     for (const Operand& o : operands_) {
       std::vector<std::string> names;
@@ -271,7 +271,7 @@ class RegisterBlock {
   }
 
   void write_load(const Operand& o, std::int64_t row, std::int64_t lane, const std::string& name) {
-    const BufferUse& buffer = *w_.compute_.read_buffers[static_cast<std::size_t>(o.read)];
+    const BufferUse& buffer = *w_.compute_.read_buffers[o.read];
     const auto place = [&](std::int64_t offset) {
       return w_.element(buffer, at_lane(w_.read_index(o.read), row, lane + offset));
     };
@@ -323,8 +323,9 @@ class RegisterBlock {
 
 bool ComputeWriter::can_block_registers() const {
   if (compute_.part != Compute::Part::update || stage_.reduction != Reduction::sum) return false;
-  if (output_type() != ElementType::f32 || compute_.lane_axis < 0 || compute_.lane_axis >= stage_.spatial) return false;
-  const LocalAxis& lane = axes_[static_cast<std::size_t>(compute_.lane_axis)];
+  if (output_type() != ElementType::f32 || !compute_.lane_axis || compute_.lane_axis->index() >= stage_.spatial)
+    return false;
+  const LocalAxis& lane = axes_[compute_.lane_axis->index()];
   if (lane.max_extent < lanes) return false;
   const auto* product = std::get_if<ScalarNode::Binary>(&stage_.body->value);
   if (product == nullptr || product->op != BinaryOp::multiply) return false;
@@ -341,7 +342,7 @@ bool ComputeWriter::can_block_registers() const {
   for (const ScalarExpr& e : {product->a, product->b}) {
     const ScalarNode::Read* read = as_float_read(e);
     if (read == nullptr) return false;
-    if (!lane_step(*compute_.read_buffers[static_cast<std::size_t>(read->read)], read_index(read->read))) return false;
+    if (!lane_step(*compute_.read_buffers[read->read], read_index(read->read))) return false;
   }
   return true;
 }

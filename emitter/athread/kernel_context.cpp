@@ -79,7 +79,7 @@ std::string KernelContext::index(const IndexExpr& e, bool wide) {
   IndexNames names;
   names.variable = [this](VarId v) { return variables.at(v.index()); };
   names.range = [this](VarId v) { return range(v); };
-  names.read_value = [this](int number) { return first_element(BufferId(static_cast<std::size_t>(number))); };
+  names.read_value = [this](ReadId number) { return first_element(BufferId(number.index())); };
   names.table = [this](const std::shared_ptr<const IndexTable>& t) { return table(t); };
   return c_index(e, names, wide);
 }

@@ -13,7 +13,7 @@ bool drops_dimensions(const Stage& stage, const Access& access) {
   std::size_t next = 0;
   return std::all_of(access.index.begin(), access.index.end(), [&](const IndexExpr& index) {
     if (index == IndexExpr(0)) return true;
-    while (next < static_cast<std::size_t>(stage.spatial)) {
+    while (next < stage.spatial) {
       if (index.is_variable(VarId(next++))) return true;
     }
     return false;
@@ -56,7 +56,7 @@ OperatorFacts facts_of(const Graph& graph, OpId id) {
 }  // namespace
 
 bool reads_own_index(const Stage& stage, const Access& access, const Shape& tensor_shape) {
-  if (access.index.size() != static_cast<std::size_t>(stage.spatial)) return false;
+  if (access.index.size() != stage.spatial) return false;
   for (std::size_t d = 0; d < access.index.size(); ++d) {
     if (tensor_shape[d] != stage.axes[d].extent) return false;
     const bool only_element = tensor_shape[d] == 1 && access.index[d] == IndexExpr(0);

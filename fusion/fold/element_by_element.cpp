@@ -22,7 +22,7 @@ bool is_element_by_element(const Graph& graph, OpId id) {
   if (stage.reduction != Reduction::none || stage.reads.empty()) return false;
   return std::all_of(stage.reads.begin(), stage.reads.end(), [&](const Access& read) {
     const Shape& shape = definition.list.tensors[read.tensor].shape;
-    const auto rank = static_cast<std::size_t>(stage.spatial);
+    const std::size_t rank = stage.spatial;
     for (std::size_t k = 0; k < shape.size(); ++k) {
       const bool own = shape.size() <= rank && read.index[k].is_variable(VarId(rank - shape.size() + k));
       if (!own && (shape[k] != 1 || !(read.index[k] == IndexExpr(0)))) return false;

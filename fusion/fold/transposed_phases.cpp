@@ -50,11 +50,12 @@ Ints strides_of(const Operator& op, std::size_t dimensions) {
 /// element i that it meets say them, pad = stride*i + r.
 Ints pads_in_front(const Graph& graph, OpId id, const Ints& strides) {
   const OperatorDefinition definition = define_operator(graph, id);
-  const std::vector<Access>& reads = definition.list.stages.front().reads;
+  const IdVector<ReadId, Access>& reads = definition.list.stages.front().reads;
   const auto at_zero = [](const IndexExpr& e) { return evaluate(e, [](VarId) { return std::int64_t{0}; }); };
   Ints pads;
   for (std::size_t d = 0; d < strides.size(); ++d) {
-    pads.push_back(strides[d] * at_zero(reads.at(0).index.at(2 + d)) + at_zero(reads.at(1).index.at(2 + d)));
+    pads.push_back(strides[d] * at_zero(reads.at(ReadId(0)).index.at(2 + d)) +
+                   at_zero(reads.at(ReadId(1)).index.at(2 + d)));
   }
   return pads;
 }

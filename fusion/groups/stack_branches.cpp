@@ -23,7 +23,7 @@ std::string exact_text(const ScalarExpr& e) {
   if (!e) return "nothing";
   const auto axis = [](VarId a) { return fmt::format("a{}", a.index()); };
   std::string text = to_text(
-      e, [](int read) { return fmt::format("#{}", read); },
+      e, [](ReadId read) { return fmt::format("#{}", read.index()); },
       [&](const IndexExpr& index) { return to_text(index, axis); });
   visit_nodes(e, [&](const ScalarNode& node) { text += fmt::format(" {}", name_of(node.type)); });
   return text;

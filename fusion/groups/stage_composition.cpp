@@ -26,7 +26,7 @@ std::int64_t uses_of(const Stage& stage, StageTensorId tensor) {
   std::int64_t uses = 0;
   const auto count = [&](const ScalarNode& node) {
     const auto* read = std::get_if<ScalarNode::Read>(&node.value);
-    if (read != nullptr && stage.reads[static_cast<std::size_t>(read->read)].tensor == tensor) ++uses;
+    if (read != nullptr && stage.reads[read->read].tensor == tensor) ++uses;
   };
   visit_nodes(stage.body, count);
   if (stage.finish) visit_nodes(stage.finish, count);
@@ -44,8 +44,8 @@ bool can_compose(const StageList& list, const Stage& producer, const Stage& read
   // A value that is an index (Gather) cannot be replaced by an expression.
   for (const Access& access : reader.reads) {
     for (const IndexExpr& index : access.index) {
-      for (const int read : tensor_values_of(index)) {
-        if (reader.reads[static_cast<std::size_t>(read)].tensor == producer.output) return false;
+      for (const ReadId read : tensor_values_of(index)) {
+        if (reader.reads[read].tensor == producer.output) return false;
       }
     }
   }

@@ -35,7 +35,7 @@ class Walk {
           if (!known) throw std::domain_error("unbound");
           return *known;
         },
-        [](int) -> std::int64_t { throw std::domain_error("a value that only data gives"); });
+        [](ReadId) -> std::int64_t { throw std::domain_error("a value that only data gives"); });
   }
 
   /// What a statement touches, unless an earlier one said more exactly.

@@ -29,7 +29,7 @@ std::string why(IteratorClass found) {
 }  // namespace
 
 ClassificationStep classification_step(const IteratorClassified& classified, const GroupNames& names) {
-  const std::string& name = names.iterators[classified.iterator.index()];
+  const std::string& name = names.iterators[classified.iterator];
   const std::string_view mark = name_of(classified.found);
   return {std::string(mark),
           classified.found == IteratorClass::whole

@@ -62,7 +62,7 @@ class Writer {
       text += fmt::format("  ({} elements of {} an iteration)", size->second, loop.iterator);
     }
     const auto iterator = model_.iterator_named(loop.iterator);
-    const bool sum = iterator && !model_.iterators[static_cast<std::size_t>(*iterator)].spatial;
+    const bool sum = iterator && !model_.iterators[*iterator].spatial;
     add(statement, Kind::loop, depth, std::move(text), sum ? "sum" : "");
   }
 

@@ -28,7 +28,7 @@ class SoFarWriter {
 
  private:
   [[nodiscard]] const ModelIterator& iterator_of(const OuterLoop& loop) const {
-    return model_.iterators[static_cast<std::size_t>(loop.iterator)];
+    return model_.iterators[loop.iterator];
   }
   [[nodiscard]] bool is_output(const ModelBuffer& buffer) const { return buffer.kind == ModelBuffer::Kind::output; }
 
@@ -39,11 +39,10 @@ class SoFarWriter {
   void add_loop(std::size_t l, std::size_t depth) {
     const OuterLoop& loop = state_.loops[l];
     const ModelIterator& iterator = iterator_of(loop);
-    const auto at = static_cast<std::size_t>(loop.iterator);
     const bool open = state_.ordering && l < state_.open;
     std::string text = fmt::format("for {} < {}", loop.name, loop.trips);
-    if (!state_.sizes.empty() && state_.sizes[at] > 1) {
-      text += fmt::format("  ({} elements of {} an iteration)", state_.sizes[at], iterator.name);
+    if (!state_.sizes.empty() && state_.sizes[loop.iterator] > 1) {
+      text += fmt::format("  ({} elements of {} an iteration)", state_.sizes[loop.iterator], iterator.name);
     }
     std::string note = open ? "place open" : iterator.spatial ? "" : "sum";
     add(open ? Kind::open_loop : Kind::loop, depth, std::move(text), std::move(note)).changed =
@@ -81,7 +80,7 @@ class SoFarWriter {
   void level(std::size_t depth) {
     const bool innermost = depth == around_.size();
     for (const BufferId b : model_.buffers.ids()) {
-      if (state_.depth.empty() || state_.depth[b] != static_cast<int>(depth)) continue;
+      if (state_.depth.empty() || state_.depth[b] != depth) continue;
       if (model_.buffers[b].kind == ModelBuffer::Kind::input) transfer(b, Kind::get, depth);
     }
     for (const StageId stage : model_.list->stages.ids()) {
@@ -99,7 +98,7 @@ class SoFarWriter {
       if (depth == spatial_ && model_.in_tail[stage]) compute(stage, depth);
     }
     for (const BufferId b : model_.buffers.ids()) {
-      const bool here = !state_.depth.empty() && state_.depth[b] == static_cast<int>(depth);
+      const bool here = !state_.depth.empty() && state_.depth[b] == depth;
       if (here && is_output(model_.buffers[b])) transfer(b, Kind::put, depth);
     }
   }
@@ -108,7 +107,7 @@ class SoFarWriter {
     const BufferId buffer = model_.buffer_of_output[stage];
     if (stage == model_.main || state_.depth.empty()) return around_.size();
     const auto place = state_.depth[buffer];
-    return place ? std::min(static_cast<std::size_t>(*place), around_.size()) : around_.size();
+    return place ? std::min(*place, around_.size()) : around_.size();
   }
 
   void compute(StageId stage, std::size_t depth) {
@@ -120,14 +119,14 @@ class SoFarWriter {
       add_loop(l, inner++);
       for (const BufferId b : model_.buffers.ids()) {
         const bool own = model_.buffers[b].stage == stage && model_.buffers[b].kind == ModelBuffer::Kind::input;
-        const auto deep = static_cast<int>(around_.size() + (inner - depth));
+        const std::size_t deep = around_.size() + (inner - depth);
         if (own && !state_.depth.empty() && state_.depth[b] == deep) transfer(b, Kind::get, inner);
       }
     }
     const Stage& found = model_.list->stages[stage];
     std::vector<std::string> tile;
     for (std::size_t a = 0; !state_.sizes.empty() && a < found.axes.size(); ++a) {
-      const std::int64_t extent = axis_extent(model_, stage, static_cast<int>(a), state_.sizes);
+      const std::int64_t extent = axis_extent(model_, stage, VarId(a), state_.sizes);
       if (extent > 1) tile.push_back(fmt::format("{} {}", found.axes[a].name, extent));
     }
     add(Kind::compute, inner, "compute " + found.name,
@@ -154,11 +153,11 @@ std::string cores_line(const std::vector<ParallelSplit>& parallel) {
 }
 
 std::vector<OuterLoop> loops_around(const GroupModel& model, const NestState& state, BufferId buffer) {
-  const std::vector<int> path = path_of(model, state.loops, model.buffers[buffer]);
+  const std::vector<std::size_t> path = path_of(model, state.loops, model.buffers[buffer]);
   // A trace that was edited may have placed a transfer inside of loops that the finished schedule has not.
-  const auto depth = std::min(static_cast<std::size_t>(state.depth[buffer].value_or(0)), path.size());
+  const std::size_t depth = std::min(state.depth[buffer].value_or(0), path.size());
   std::vector<OuterLoop> loops;
-  for (std::size_t p = 0; p < depth; ++p) loops.push_back(state.loops[static_cast<std::size_t>(path[p])]);
+  for (std::size_t p = 0; p < depth; ++p) loops.push_back(state.loops[path[p]]);
   return loops;
 }
 

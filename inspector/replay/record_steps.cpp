@@ -122,7 +122,7 @@ class RecordFollower {
   void follow_split(const TraceRecord& record, const CoresSplit& split) {
     state_.parallel.clear();
     for (const TracedSplit& part : split.split) {
-      state_.parallel.push_back({names_.iterators[part.iterator.index()], part.parts});
+      state_.parallel.push_back({names_.iterators[part.iterator], part.parts});
     }
     state_.ranges = split.ranges;
     maker_.loop_over_iterators();
@@ -133,7 +133,7 @@ class RecordFollower {
   }
 
   void describe_ranges(ReplayStep& step) {
-    for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
+    for (const IteratorId i : model_.iterators.ids()) {
       const ModelIterator& iterator = model_.iterators[i];
       maker_.add_variable(
           step, iterator.name,
@@ -149,7 +149,10 @@ class RecordFollower {
     ordering_ = false;  // other loops, of which none has a place
   }
 
-  void know(const LdmState& buffers) { classes_.assign(buffers.classes.begin(), buffers.classes.end()); }
+  void know(const LdmState& buffers) {
+    classes_ = {};
+    for (const IteratorClass known : buffers.classes) classes_.push_back(known);
+  }
 
   /// Algorithm 5, one step for every iterator whose class is new.
   void add_class(const IteratorClassified& classified) {
@@ -157,18 +160,18 @@ class RecordFollower {
     ReplayStep& step = maker_.add("alg5", found.mark, TraceOutcome::step, found.message);
     step.why = found.why;
     classes_.resize(model_.iterators.size());
-    classes_[classified.iterator.index()] = classified.found;
-    for (std::size_t i = 0; i < classes_.size(); ++i) {
+    classes_[classified.iterator] = classified.found;
+    for (const IteratorId i : classes_.ids()) {
       step.variables.push_back({names_.iterators[i],
                                 classes_[i] ? std::string(name_of(*classes_[i])) : "not yet classified",
-                                i == classified.iterator.index()});
+                                i == classified.iterator});
     }
   }
 
   void add_sizes(const TraceRecord& record, std::string why) {
     ReplayStep& step = add(record);
     step.why = std::move(why);
-    for (std::size_t i = 0; i < state_.sizes.size(); ++i) {
+    for (const IteratorId i : state_.sizes.ids()) {
       maker_.add_variable(
           step, names_.iterators[i],
           fmt::format("buffer {} of {}, {}", state_.sizes[i], state_.ranges[i], name_of(classes_[i].value())));
@@ -266,7 +269,7 @@ class RecordFollower {
     std::vector<std::string> staying;
     for (const BufferCount& count : tried.counts) {
       const ModelBuffer& buffer = model_.buffers[count.buffer];
-      const bool moves = buffer.all_iterators().contains(static_cast<int>(tried.loop.iterator.index()));
+      const bool moves = buffer.all_iterators().contains(tried.loop.iterator);
       if (!count.computed && !moves) staying.push_back(buffer.name);
     }
     if (staying.empty()) {
@@ -387,7 +390,7 @@ class RecordFollower {
   NestState& state_;
   const GroupModel& model_;
   GroupNames names_;
-  std::vector<std::optional<IteratorClass>> classes_;  ///< by iterator, as far as they are known
+  IdVector<IteratorId, std::optional<IteratorClass>> classes_;  ///< by iterator, as far as they are known
   bool ordering_ = false;
   LoopRound round_;  ///< of algorithm 2, as far as it is followed
   bool round_ended_ = false;

@@ -32,8 +32,8 @@ void finish_state(StepMaker& maker) {
   maker.state.parallel = parallel;
   maker.state.ranges = core_ranges(maker.model(), parallel);
   LdmState buffers;
-  for (std::size_t i = 0; i < maker.model().iterators.size(); ++i) {
-    const auto size = schedule.buffer.find(maker.model().iterators[i].name);
+  for (const ModelIterator& iterator : maker.model().iterators) {
+    const auto size = schedule.buffer.find(iterator.name);
     buffers.sizes.push_back(size == schedule.buffer.end() ? 1 : size->second);
   }
   maker.state.sizes = buffers.sizes;

@@ -51,10 +51,10 @@ void insert_loop(std::vector<std::string>& order, const GroupControls& controls,
 
 GroupControls group_controls(const StageList& stages, const Schedule& complete, const Target& target) {
   const GroupModel model = build_group_model(stages, target);
-  const std::vector<std::int64_t> ranges = core_ranges(model, complete.parallel.value_or(std::vector<ParallelSplit>()));
+  const IteratorSizes ranges = core_ranges(model, complete.parallel.value_or(std::vector<ParallelSplit>()));
   GroupControls controls;
   std::vector<OuterLoop> order;
-  for (std::size_t i = 0; i < model.iterators.size(); ++i) {
+  for (const IteratorId i : model.iterators.ids()) {
     const ModelIterator& iterator = model.iterators[i];
     IteratorControl control{iterator.name, iterator.extent, ranges[i], iterator.spatial, 1, 1, ""};
     if (const auto size = complete.buffer.find(iterator.name); size != complete.buffer.end())
@@ -65,12 +65,12 @@ GroupControls group_controls(const StageList& stages, const Schedule& complete, 
     controls.iterators.push_back(std::move(control));
   }
   for (const std::string& name : complete.order.value_or(std::vector<std::string>())) {
-    for (std::size_t i = 0; i < model.iterators.size(); ++i) {
-      IteratorControl& control = controls.iterators[i];
+    for (const IteratorId i : model.iterators.ids()) {
+      IteratorControl& control = controls.iterators[i.index()];
       if (name != (control.buffer == 1 ? control.name : control.name + "o")) continue;
       control.loop = name;
       controls.loops.push_back({name, trips_of(control.range, control.buffer)});
-      order.push_back({static_cast<int>(i), name, controls.loops.back().trips});
+      order.push_back({i, name, controls.loops.back().trips});
       break;
     }
   }
@@ -83,10 +83,10 @@ GroupControls group_controls(const StageList& stages, const Schedule& complete, 
     const auto place = complete.dma.find(buffer.name);
     if (buffer.kind == ModelBuffer::Kind::intermediate || place == complete.dma.end()) continue;
     PlaceControl control{buffer.name, buffer.kind == ModelBuffer::Kind::output, {""}, place->second};
-    for (const int loop : path_of(model, order, buffer)) {
-      control.loops.push_back(order[static_cast<std::size_t>(loop)].name);
+    for (const std::size_t loop : path_of(model, order, buffer)) {
+      control.loops.push_back(order[loop].name);
     }
-    control.loops.erase(control.loops.begin(), control.loops.begin() + outermost[b]);
+    control.loops.erase(control.loops.begin(), control.loops.begin() + static_cast<std::ptrdiff_t>(outermost[b]));
     controls.places.push_back(std::move(control));
   }
   return controls;

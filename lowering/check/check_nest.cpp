@@ -350,12 +350,12 @@ class NestChecker {
     const Stage& stage = nest_.stages.stages[compute.stage];
     std::vector<Interval> axes;
     for (std::size_t a = 0; a < points.low.size(); ++a) axes.push_back({points.low[a], points.end[a] - 1});
-    for (std::size_t r = 0; r < compute.read_buffers.size(); ++r) {
+    for (const ReadId r : compute.read_buffers.ids()) {
       if (compute.read_buffers[r]) read(s, stage.reads[r], *compute.read_buffers[r], axes);
     }
     const auto place = place_of(s, compute.output_buffer);
     if (!place) return;
-    for (std::size_t r = 0; r < compute.read_buffers.size(); ++r) {
+    for (const ReadId r : compute.read_buffers.ids()) {
       if (compute.read_buffers[r]) check_kept(s, compute, r, *place);
     }
     const auto rank = static_cast<std::ptrdiff_t>(stage.spatial);
@@ -372,7 +372,7 @@ class NestChecker {
   }
 
   /// What lies at the bytes of the result is read in place: each element for the one that is put there.
-  void check_kept(const Stmt& s, const Compute& compute, std::size_t r, const SlotOfBuffer& written) {
+  void check_kept(const Stmt& s, const Compute& compute, ReadId r, const SlotOfBuffer& written) {
     const BufferUse& use = *compute.read_buffers[r];
     const SlotOfBuffer place{use.buffer, value(use.slot)};
     if (!share_bytes(nest_, place, written)) return;

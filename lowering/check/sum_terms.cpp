@@ -34,14 +34,14 @@ SumTerms all_terms(const LoopNest& nest, StageId stage) {
     points.low.push_back(0);
     points.end.push_back(axis.extent);
   }
-  return terms_of_box(stage, static_cast<std::size_t>(nest.stages.stages[stage].spatial), points);
+  return terms_of_box(stage, nest.stages.stages[stage].spatial, points);
 }
 
 }  // namespace
 
 SumTerms with_terms(const LoopNest& nest, const std::optional<SumTerms>& before, const Compute& compute,
                     const ElementBox& points) {
-  const auto spatial = static_cast<std::size_t>(nest.stages.stages[compute.stage].spatial);
+  const std::size_t spatial = nest.stages.stages[compute.stage].spatial;
   SumTerms made = terms_of_box(compute.stage, spatial, points);
   const SumTerms had = before ? *before : all_terms(nest, compute.stage);
   made.terms += had.terms;

@@ -13,7 +13,7 @@ using Samples = std::vector<std::vector<double>>;
 
 /// The best cut of a node's samples by one feature: by which the sum of squared errors falls most.
 struct Cut {
-  int feature = -1;
+  std::optional<std::size_t> feature;
   double threshold = 0;
   double gain = 0;
 };
@@ -34,27 +34,26 @@ class Grower {
   /// A tree for what is left of each sample.
   RegressionTree grow(const std::vector<double>& left) {
     left_ = &left;
-    std::vector<int> node_of(samples_.size(), 0);
+    std::vector<std::size_t> node_of(samples_.size(), 0);
     RegressionTree tree;
     tree.nodes.push_back({});
-    std::vector<int> open = {0};
+    std::vector<std::size_t> open = {0};
     for (int depth = 0; !open.empty(); ++depth) {
       std::vector<Cut> cuts(tree.nodes.size());
       if (depth < options_.depth) find_cuts(node_of, cuts);
-      std::vector<int> next;
-      for (const int node : open) {
-        const Cut& cut = cuts[static_cast<std::size_t>(node)];
-        if (cut.feature < 0) continue;
-        const int child = static_cast<int>(tree.nodes.size());
-        RegressionTree::Node& parent = tree.nodes[static_cast<std::size_t>(node)];
-        parent = {cut.feature, cut.threshold, child, child + 1, 0};
+      std::vector<std::size_t> next;
+      for (const std::size_t node : open) {
+        const Cut& cut = cuts[node];
+        if (!cut.feature) continue;
+        const std::size_t child = tree.nodes.size();
+        tree.nodes[node] = {cut.feature, cut.threshold, child, child + 1, 0};
         tree.nodes.resize(tree.nodes.size() + 2);
         next.insert(next.end(), {child, child + 1});
       }
       for (std::size_t i = 0; i < node_of.size(); ++i) {
-        const RegressionTree::Node& node = tree.nodes[static_cast<std::size_t>(node_of[i])];
-        if (node.feature < 0) continue;
-        const double value = samples_[i][static_cast<std::size_t>(node.feature)];
+        const RegressionTree::Node& node = tree.nodes[node_of[i]];
+        if (!node.feature) continue;
+        const double value = samples_[i][*node.feature];
         node_of[i] = value <= node.threshold ? node.left : node.right;
       }
       open = std::move(next);
@@ -76,13 +75,13 @@ class Grower {
     double last = 0;  ///< value of the feature
   };
 
-  void find_cuts(const std::vector<int>& node_of, std::vector<Cut>& cuts) const {
+  void find_cuts(const std::vector<std::size_t>& node_of, std::vector<Cut>& cuts) const {
     std::vector<Sums> all(cuts.size());
-    for (std::size_t i = 0; i < node_of.size(); ++i) add(all[static_cast<std::size_t>(node_of[i])], i);
+    for (std::size_t i = 0; i < node_of.size(); ++i) add(all[node_of[i]], i);
     for (std::size_t f = 0; f < order_.size(); ++f) {
       std::vector<Passed> passed(cuts.size());
       for (const std::size_t i : order_[f]) {
-        const auto node = static_cast<std::size_t>(node_of[i]);
+        const std::size_t node = node_of[i];
         const double value = samples_[i][f];
         auto& [left, last] = passed[node];
         const Sums right{all[node].sum - left.sum, all[node].count - left.count};
@@ -90,7 +89,7 @@ class Grower {
         if (left.count >= least && right.count >= least && value > last) {
           const double gain = left.score() + right.score() - all[node].score();
           if (gain > cuts[node].gain + 1e-15) {
-            cuts[node] = {static_cast<int>(f), last + (value - last) / 2, gain};
+            cuts[node] = {f, last + (value - last) / 2, gain};
           }
         }
         add(left, i);
@@ -104,11 +103,11 @@ class Grower {
     sums.count += 1;
   }
 
-  void set_leaves(RegressionTree& tree, const std::vector<int>& node_of) const {
+  void set_leaves(RegressionTree& tree, const std::vector<std::size_t>& node_of) const {
     std::vector<Sums> sums(tree.nodes.size());
-    for (std::size_t i = 0; i < node_of.size(); ++i) add(sums[static_cast<std::size_t>(node_of[i])], i);
+    for (std::size_t i = 0; i < node_of.size(); ++i) add(sums[node_of[i]], i);
     for (std::size_t n = 0; n < tree.nodes.size(); ++n) {
-      if (tree.nodes[n].feature >= 0 || sums[n].count == 0) continue;
+      if (tree.nodes[n].feature || sums[n].count == 0) continue;
       tree.nodes[n].value = options_.rate * sums[n].sum / (sums[n].count + options_.least_deviation);
     }
   }
@@ -123,10 +122,9 @@ class Grower {
 
 double RegressionTree::value(std::span<const double> features) const {
   std::size_t at = 0;
-  while (nodes[at].feature >= 0) {
+  while (nodes[at].feature) {
     const Node& node = nodes[at];
-    at = static_cast<std::size_t>(features[static_cast<std::size_t>(node.feature)] <= node.threshold ? node.left
-                                                                                                     : node.right);
+    at = features[*node.feature] <= node.threshold ? node.left : node.right;
   }
   return nodes[at].value;
 }
@@ -139,12 +137,12 @@ double BoostedTrees::value(std::span<const double> features) const {
 
 bool is_sound(const BoostedTrees& trees, std::size_t features) {
   return std::all_of(trees.trees.begin(), trees.trees.end(), [&](const RegressionTree& tree) {
-    const auto size = static_cast<int>(tree.nodes.size());
-    for (int n = 0; n < size; ++n) {
-      const RegressionTree::Node& node = tree.nodes[static_cast<std::size_t>(n)];
-      if (node.feature < 0) continue;
+    const std::size_t size = tree.nodes.size();
+    for (std::size_t n = 0; n < size; ++n) {
+      const RegressionTree::Node& node = tree.nodes[n];
+      if (!node.feature) continue;
       const bool children = node.left > n && node.right > n && node.left < size && node.right < size;
-      if (!children || node.feature >= static_cast<int>(features)) return false;
+      if (!children || *node.feature >= features) return false;
     }
     return size > 0;
   });

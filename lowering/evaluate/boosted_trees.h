@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,10 +13,10 @@ namespace stowage {
 /// A binary tree in an array: the children of a node stand behind it.
 struct RegressionTree {
   struct Node {
-    int feature = -1;      ///< asked about; -1 of a leaf
-    double threshold = 0;  ///< up to this: the left child
-    int left = -1;
-    int right = -1;
+    std::optional<std::size_t> feature = std::nullopt;  ///< asked about; none of a leaf
+    double threshold = 0;                               ///< up to this: the left child
+    std::size_t left = 0;
+    std::size_t right = 0;
     double value = 0;  ///< of a leaf
     friend bool operator==(const Node&, const Node&) = default;
   };

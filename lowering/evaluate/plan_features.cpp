@@ -178,9 +178,9 @@ struct Asked {
 
 /// Of each sequence. `engine_of_all`: how much the engine does for all cores while it does one cycle for the core that
 /// runs it.
-std::vector<Asked> asked_of_sequences(const RequestSequences& all, double engine_of_all) {
-  std::vector<Asked> of_sequence(all.sequences.size());
-  for (std::size_t s = 0; s < all.sequences.size(); ++s) {
+IdVector<SequenceId, Asked> asked_of_sequences(const RequestSequences& all, double engine_of_all) {
+  IdVector<SequenceId, Asked> of_sequence(all.sequences.size());
+  for (const SequenceId s : all.sequences.ids()) {
     Asked& sum = of_sequence[s];
     Asked stretch;
     const auto end_stretch = [&] {
@@ -190,8 +190,8 @@ std::vector<Asked> asked_of_sequences(const RequestSequences& all, double engine
     };
     for (const SequencePart& part : all.sequences[s].parts) {
       const auto times = static_cast<double>(part.times);
-      if (part.sequence >= 0) {
-        const auto inner = static_cast<std::size_t>(part.sequence);
+      if (!part.request) {
+        const SequenceId inner = part.sequence;
         if (all.sequences[inner].only_computes) {
           stretch.computing += times * of_sequence[inner].computing;
           continue;
@@ -200,7 +200,7 @@ std::vector<Asked> asked_of_sequences(const RequestSequences& all, double engine
         sum.add(of_sequence[inner], times);
         continue;
       }
-      const Request& request = all.requests[static_cast<std::size_t>(part.request)];
+      const Request& request = all.requests[*part.request];
       if (request.kind == Request::Kind::barrier) {
         stretch.barriers += times * static_cast<double>(request.cycles);
         continue;
@@ -222,29 +222,29 @@ struct AskedSums {
 
 AskedSums asked_sums(const RequestSequences& all) {
   const auto cores = static_cast<double>(all.of_core.size());
-  const std::vector<Asked> of_sequence = asked_of_sequences(all, 1);
+  const IdVector<SequenceId, Asked> of_sequence = asked_of_sequences(all, 1);
   AskedSums sums;
-  int mover = all.of_core.front();  // the sequence of the core for which the engine does most
-  for (const int sequence : all.of_core) {
-    const Asked& core = of_sequence[static_cast<std::size_t>(sequence)];
+  SequenceId mover = all.of_core.front();  // the sequence of the core for which the engine does most
+  for (const SequenceId sequence : all.of_core) {
+    const Asked& core = of_sequence[sequence];
     sums.busy = std::max(sums.busy, core.busy());
     sums.mean_busy += core.busy() / cores;
     sums.calls = std::max(sums.calls, core.issuing);
     sums.engine += core.engine;
-    if (core.engine > of_sequence[static_cast<std::size_t>(mover)].engine) mover = sequence;
+    if (core.engine > of_sequence[mover].engine) mover = sequence;
     sums.startup = std::max(sums.startup, core.startup);
     sums.barriers = std::max(sums.barriers, core.barriers);
   }
-  sums.engine_of_core = of_sequence[static_cast<std::size_t>(mover)].engine;
+  sums.engine_of_core = of_sequence[mover].engine;
   if (sums.engine_of_core > 0) {
-    const std::vector<Asked> shared = asked_of_sequences(all, sums.engine / sums.engine_of_core);
-    sums.trip_by_trip = shared[static_cast<std::size_t>(mover)].trip_by_trip;
-    for (const int sequence : all.of_core) {
-      const Asked& core = shared[static_cast<std::size_t>(sequence)];
+    const IdVector<SequenceId, Asked> shared = asked_of_sequences(all, sums.engine / sums.engine_of_core);
+    sums.trip_by_trip = shared[mover].trip_by_trip;
+    for (const SequenceId sequence : all.of_core) {
+      const Asked& core = shared[sequence];
       sums.trip_by_trip_of_all = std::max(sums.trip_by_trip_of_all, core.trip_by_trip);
     }
   }
-  sums.kinds = static_cast<double>(std::set<int>(all.of_core.begin(), all.of_core.end()).size());
+  sums.kinds = static_cast<double>(std::set<SequenceId>(all.of_core.begin(), all.of_core.end()).size());
   return sums;
 }
 

@@ -98,25 +98,25 @@ ComputeRunner::ComputeRunner(const LoopNest& nest, const Stmt& statement)
     extent_of_.emplace_back(range.extent, nest.variables.size());
   }
   std::vector<IndexExpr> own_index;
-  for (std::size_t d = 0; d < at(stage_.spatial); ++d) own_index.emplace_back(VarId(d));
+  for (const VarId axis : stage_.spatial_axes()) own_index.emplace_back(axis);
   output_ = access(compute_.output_buffer, own_index);
-  for (const int read : program_.reads()) add_read(read);
+  for (const ReadId read : program_.reads()) add_read(read);
   visit_nodes(expression_of(compute_, stage_), [&](const ScalarNode& node) {
     const auto* index = std::get_if<ScalarNode::Index>(&node.value);
     if (index == nullptr) return;
-    for (const int read : tensor_values_of(index->value)) add_read(read);
+    for (const ReadId read : tensor_values_of(index->value)) add_read(read);
   });
 }
 
 /// A read whose value is an index of another one comes before it.
-void ComputeRunner::add_read(int read) {
+void ComputeRunner::add_read(ReadId read) {
   if (std::any_of(reads_.begin(), reads_.end(), [&](const auto& known) { return known.first == read; })) return;
-  const std::vector<IndexExpr>& index = stage_.reads.at(at(read)).index;
+  const std::vector<IndexExpr>& index = stage_.reads.at(read).index;
   for (const IndexExpr& e : index) {
-    for (const int other : tensor_values_of(e)) add_read(other);
+    for (const ReadId other : tensor_values_of(e)) add_read(other);
   }
-  const auto& buffer = compute_.read_buffers.at(at(read));
-  check(buffer.has_value(), fmt::format("read {} of stage {} has no buffer", read, stage_.name));
+  const auto& buffer = compute_.read_buffers.at(read);
+  check(buffer.has_value(), fmt::format("read {} of stage {} has no buffer", read.index(), stage_.name));
   reads_.emplace_back(read, access(*buffer, index));
 }
 
@@ -196,7 +196,7 @@ void ComputeRunner::at_each_point(std::size_t length, const F& f) {
   const std::int64_t first = axes_ == 0 ? 0 : point_[lane_];
   for (std::size_t i = 0; i < length; ++i) {
     if (axes_ > 0) point_[lane_] = first + number(i);
-    for (std::size_t r = 0; r < stage_.reads.size(); ++r) point_[axes_ + r] = registers_[r].whole[i];
+    for (const ReadId r : stage_.reads.ids()) point_[axes_ + r.index()] = registers_[r.index()].whole[i];
     f(i);
   }
   if (axes_ > 0) point_[lane_] = first;
@@ -241,7 +241,7 @@ void ComputeRunner::load_reads(std::size_t length, const std::byte* ldm) {
   std::array<std::int64_t, ScalarProgram::strip_length> offsets{};
   for (const auto& [read, access] : reads_) {
     const Buffer& buffer = nest_.buffers[access.buffer];
-    Strip& strip = registers_[at(read)];
+    Strip& strip = registers_[read.index()];
     if (access.affine) {
       const std::int64_t first = offset_at_step(access);
       const std::int64_t by = lane_step(access);

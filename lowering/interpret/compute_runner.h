@@ -56,7 +56,7 @@ class ComputeRunner {
   };
 
   [[nodiscard]] Access access(const BufferUse& use, const std::vector<IndexExpr>& index) const;
-  void add_read(int read);
+  void add_read(ReadId read);
   void place(Access& access, std::span<const std::int64_t> values) const;
   [[nodiscard]] std::int64_t offset_at_step(const Access& access) const;
   [[nodiscard]] std::int64_t offset_at_point(const Access& access) const;
@@ -76,7 +76,7 @@ class ComputeRunner {
   ScalarProgram program_;
   std::vector<CompiledIndex> start_of_, extent_of_;  ///< of the box, by axis
   Access output_;
-  std::vector<std::pair<int, Access>> reads_;  ///< read number and access, in an order in which they can be loaded
+  std::vector<std::pair<ReadId, Access>> reads_;  ///< in an order in which they can be loaded
   std::vector<Strip> registers_;
 
   // Of the box that is being computed:

@@ -30,7 +30,7 @@ std::size_t ScalarProgram::add(const ScalarExpr& e, std::size_t reads, std::size
   const auto operand = [&](const ScalarExpr& child) { return add(child, reads, axes); };
   if (const auto* read = std::get_if<ScalarNode::Read>(&e->value)) {
     reads_.push_back(read->read);
-    return static_cast<std::size_t>(read->read);
+    return read->read.index();
   }
   if (std::holds_alternative<ScalarNode::Accumulator>(e->value)) return reads;
   if (const auto* constant = std::get_if<ScalarNode::Constant>(&e->value)) {

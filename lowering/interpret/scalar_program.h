@@ -37,7 +37,7 @@ class ScalarProgram {
 
   [[nodiscard]] std::span<const IndexInput> index_inputs() const { return index_inputs_; }
   /// Reads that the expression uses, ascending.
-  [[nodiscard]] std::span<const int> reads() const { return reads_; }
+  [[nodiscard]] std::span<const ReadId> reads() const { return reads_; }
   [[nodiscard]] std::size_t result() const { return result_; }
   [[nodiscard]] ElementType result_type() const { return result_type_; }
 
@@ -67,7 +67,7 @@ class ScalarProgram {
   std::vector<Operation> operations_;
   std::vector<Constant> constants_;
   std::vector<IndexInput> index_inputs_;
-  std::vector<int> reads_;
+  std::vector<ReadId> reads_;
   std::size_t register_count_ = 0;
   std::size_t result_ = 0;
   ElementType result_type_ = ElementType::f32;

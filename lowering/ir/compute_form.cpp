@@ -16,7 +16,7 @@ bool runs_along(LaneUse use) { return use == LaneUse::none || use == LaneUse::co
 /// The two reads of a float32 product under a sum of which one at least moves along the lanes, that one first; nothing
 /// if the body is something else. Where both do (a depthwise convolution whose lanes are channels), neither is
 /// gathered.
-std::optional<std::pair<int, int>> product_in_registers(const Stage& stage, Compute::Part part, VarId lane) {
+std::optional<std::pair<ReadId, ReadId>> product_in_registers(const Stage& stage, Compute::Part part, VarId lane) {
   if (part != Compute::Part::update || stage.reduction != Reduction::sum) return std::nullopt;
   const auto* product = std::get_if<ScalarNode::Binary>(&stage.body->value);
   if (product == nullptr || product->op != BinaryOp::multiply || stage.body->type != ElementType::f32)
@@ -24,8 +24,8 @@ std::optional<std::pair<int, int>> product_in_registers(const Stage& stage, Comp
   const auto* a = std::get_if<ScalarNode::Read>(&product->a->value);
   const auto* b = std::get_if<ScalarNode::Read>(&product->b->value);
   if (a == nullptr || b == nullptr) return std::nullopt;
-  const auto use = [&](int read) { return lane_use(stage.reads[static_cast<std::size_t>(read)], lane); };
-  const auto moves = [&](int read) { return use(read) == LaneUse::contiguous || use(read) == LaneUse::strided; };
+  const auto use = [&](ReadId read) { return lane_use(stage.reads[read], lane); };
+  const auto moves = [&](ReadId read) { return use(read) == LaneUse::contiguous || use(read) == LaneUse::strided; };
   if (moves(a->read) && use(b->read) == LaneUse::none) return std::pair{a->read, b->read};
   if (moves(b->read) && use(a->read) == LaneUse::none) return std::pair{b->read, a->read};
   const bool both = use(a->read) == LaneUse::contiguous && use(b->read) == LaneUse::contiguous;
@@ -37,21 +37,22 @@ std::optional<std::pair<int, int>> product_in_registers(const Stage& stage, Comp
 /// neither does, or both do.
 enum class ServesRows : std::uint8_t { first, second, none };
 
-ServesRows serves_rows(const Stage& stage, const std::pair<int, int>& reads, VarId axis) {
-  const bool first = moves_along(stage.reads[static_cast<std::size_t>(reads.first)], axis);
-  const bool second = moves_along(stage.reads[static_cast<std::size_t>(reads.second)], axis);
+ServesRows serves_rows(const Stage& stage, const std::pair<ReadId, ReadId>& reads, VarId axis) {
+  const bool first = moves_along(stage.reads[reads.first], axis);
+  const bool second = moves_along(stage.reads[reads.second], axis);
   if (first == second) return ServesRows::none;
   return second ? ServesRows::first : ServesRows::second;
 }
 
-/// The longest axis in front of the lanes whose rows are served so; -1 where none has several.
-int longest_block(const Compute& compute, const Stage& stage, const std::pair<int, int>& reads, ServesRows served) {
+/// The longest axis in front of the lanes whose rows are served so; none where none has several.
+std::optional<VarId> longest_block(const Compute& compute, const Stage& stage, const std::pair<ReadId, ReadId>& reads,
+                                   ServesRows served) {
   std::int64_t longest = 1;
-  int found = -1;
-  for (int axis = 0; axis < compute.lane_axis; ++axis) {
-    const std::int64_t extent = compute.box[static_cast<std::size_t>(axis)].max_extent;
+  std::optional<VarId> found;
+  for (VarId axis; axis < *compute.lane_axis; ++axis) {
+    const std::int64_t extent = compute.box[axis.index()].max_extent;
     if (extent <= longest) continue;
-    if (serves_rows(stage, reads, VarId(static_cast<std::size_t>(axis))) != served) continue;
+    if (serves_rows(stage, reads, axis) != served) continue;
     longest = extent;
     found = axis;
   }
@@ -138,51 +139,50 @@ std::int64_t shortest_vector_loop(const Target& target) {
 void choose_form(const LoopNest& nest, Compute& compute, const Target& target) {
   const Stage& stage = nest.stages.stages[compute.stage];
   compute.form = ComputeForm::scalar;
-  compute.lane_axis = -1;
-  compute.block_axis = -1;
+  compute.lane_axis.reset();
+  compute.block_axis.reset();
   if (stage.spatial == 0) return;
-  const int lane = stage.spatial - 1;
-  if (compute.box[static_cast<std::size_t>(lane)].max_extent < shortest_vector_loop(target)) return;
+  const VarId lane(stage.spatial - 1);
+  if (compute.box[lane.index()].max_extent < shortest_vector_loop(target)) return;
   compute.form = ComputeForm::vector;
   compute.lane_axis = lane;
-  const VarId lane_variable(static_cast<std::size_t>(lane));
-  const auto reads = product_in_registers(stage, compute.part, lane_variable);
+  const auto reads = product_in_registers(stage, compute.part, lane);
   if (!reads) return;  // the shortest vector loop fills one vector of a register block
   compute.form = ComputeForm::register_block;
   // Vectors that serve every row save most; without such an axis it is one that the other read does not move along.
   compute.block_axis = longest_block(compute, stage, *reads, ServesRows::first);
-  if (compute.block_axis < 0) compute.block_axis = longest_block(compute, stage, *reads, ServesRows::second);
+  if (!compute.block_axis) compute.block_axis = longest_block(compute, stage, *reads, ServesRows::second);
 }
 
 bool may_have_form(const LoopNest& nest, const Compute& compute, const Target& target) {
-  if (compute.form == ComputeForm::scalar) return compute.lane_axis < 0 && compute.block_axis < 0;
+  if (compute.form == ComputeForm::scalar) return !compute.lane_axis && !compute.block_axis;
   const Stage& stage = nest.stages.stages[compute.stage];
-  if (target.cores.vector_lanes < 2 || stage.spatial == 0 || compute.lane_axis != stage.spatial - 1) return false;
-  if (compute.form == ComputeForm::vector) return compute.block_axis < 0;
-  const auto reads = product_in_registers(stage, compute.part, VarId(static_cast<std::size_t>(compute.lane_axis)));
-  if (!reads || compute.block_axis < 0) return reads.has_value();
-  return compute.block_axis < compute.lane_axis &&
-         serves_rows(stage, *reads, VarId(static_cast<std::size_t>(compute.block_axis))) != ServesRows::none;
+  if (target.cores.vector_lanes < 2 || stage.spatial == 0 || compute.lane_axis != VarId(stage.spatial - 1))
+    return false;
+  if (compute.form == ComputeForm::vector) return !compute.block_axis;
+  const auto reads = product_in_registers(stage, compute.part, *compute.lane_axis);
+  if (!reads || !compute.block_axis) return reads.has_value();
+  return *compute.block_axis < *compute.lane_axis &&
+         serves_rows(stage, *reads, *compute.block_axis) != ServesRows::none;
 }
 
 bool is_contiguous_along_lane(const LoopNest& nest, const Compute& compute) {
-  if (compute.lane_axis < 0) return false;
+  if (!compute.lane_axis) return false;
   const Stage& stage = nest.stages.stages[compute.stage];
-  const VarId lane(static_cast<std::size_t>(compute.lane_axis));
-  for (std::size_t r = 0; r < compute.read_buffers.size(); ++r) {
-    if (compute.read_buffers[r] && !runs_along(lane_use(stage.reads[r], lane))) return false;
+  for (const ReadId r : compute.read_buffers.ids()) {
+    if (compute.read_buffers[r] && !runs_along(lane_use(stage.reads[r], *compute.lane_axis))) return false;
   }
   return true;
 }
 
 bool may_gather_lanes(const Stage& stage, Compute::Part part) {
   if (stage.spatial == 0 || part == Compute::Part::update) return false;
-  const VarId lane(static_cast<std::size_t>(stage.spatial - 1));
+  const VarId lane(stage.spatial - 1);
   bool may = true;
   visit_nodes(part == Compute::Part::finish ? stage.finish : stage.body, [&](const ScalarNode& node) {
     may = may && node.type == ElementType::f32;
     if (const auto* read = std::get_if<ScalarNode::Read>(&node.value)) {
-      may = may && can_be_vector(stage.reads[static_cast<std::size_t>(read->read)], lane);
+      may = may && can_be_vector(stage.reads[read->read], lane);
     } else if (const auto* binary = std::get_if<ScalarNode::Binary>(&node.value)) {
       may = may && has_vector_instructions(*binary);
     } else {
@@ -196,37 +196,36 @@ bool may_gather_lanes(const Stage& stage, Compute::Part part) {
 LaneLoop lane_loop(const LoopNest& nest, const Compute& compute, const Target& target) {
   const Stage& stage = nest.stages.stages[compute.stage];
   const bool in_vectors = target.cores.vector_lanes == lanes_of_floatv4 && compute.form == ComputeForm::vector &&
-                          compute.lane_axis == stage.spatial - 1 && may_gather_lanes(stage, compute.part);
+                          compute.lane_axis == VarId(stage.spatial - 1) && may_gather_lanes(stage, compute.part);
   if (!in_vectors) return LaneLoop::plain;
   if (!is_contiguous_along_lane(nest, compute)) return LaneLoop::gathered;
-  const Range& lane = compute.box[static_cast<std::size_t>(compute.lane_axis)];
+  const Range& lane = compute.box[compute.lane_axis->index()];
   const bool short_row = lane.extent.is_constant() && lane.max_extent % lanes_of_floatv4 == 0 &&
                          lane.max_extent <= register_block_vectors * lanes_of_floatv4;
-  return short_row && row_axis(compute) >= 0 ? LaneLoop::unrolled : LaneLoop::plain;
+  return short_row && row_axis(compute) ? LaneLoop::unrolled : LaneLoop::plain;
 }
 
-int row_axis(const Compute& compute) {
-  for (int axis = compute.lane_axis; axis-- > 0;) {
-    if (compute.box[static_cast<std::size_t>(axis)].max_extent > 1) return axis;
+std::optional<VarId> row_axis(const Compute& compute) {
+  for (std::size_t axis = compute.lane_axis.value().index(); axis-- > 0;) {
+    if (compute.box[axis].max_extent > 1) return VarId(axis);
   }
-  return -1;
+  return std::nullopt;
 }
 
 bool may_run_along_lane(const Stage& stage, Compute::Part part) {
   if (stage.spatial == 0) return false;
-  const VarId lane(static_cast<std::size_t>(stage.spatial - 1));
+  const VarId lane(stage.spatial - 1);
   bool along = true;
   visit_nodes(part == Compute::Part::finish ? stage.finish : stage.body, [&](const ScalarNode& node) {
     const auto* read = std::get_if<ScalarNode::Read>(&node.value);
     if (read == nullptr) return;
-    along = along && runs_along(lane_use(stage.reads[static_cast<std::size_t>(read->read)], lane));
+    along = along && runs_along(lane_use(stage.reads[read->read], lane));
   });
   return along;
 }
 
 bool may_block_registers(const Stage& stage, Compute::Part part) {
-  return stage.spatial > 0 &&
-         product_in_registers(stage, part, VarId(static_cast<std::size_t>(stage.spatial - 1))).has_value();
+  return stage.spatial > 0 && product_in_registers(stage, part, VarId(stage.spatial - 1)).has_value();
 }
 
 ElementType result_type(const Stage& stage, Compute::Part part) {

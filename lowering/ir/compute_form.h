@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "core/target.h"
 #include "lowering/ir/loop_nest.h"
@@ -58,8 +59,8 @@ bool may_gather_lanes(const Stage& stage, Compute::Part part);
 enum class LaneLoop : std::uint8_t { plain, gathered, unrolled };
 LaneLoop lane_loop(const LoopNest& nest, const Compute& compute, const Target& target);
 
-/// The innermost axis of several points around the lanes; -1 if there is none.
-int row_axis(const Compute& compute);
+/// The innermost axis of several points around the lanes; none where there is none.
+std::optional<VarId> row_axis(const Compute& compute);
 
 /// Shorter loops along the lane axis are not vectorised: they fill no vector. Of one lane nothing is.
 std::int64_t shortest_vector_loop(const Target& target);

@@ -50,7 +50,7 @@ Hull hull_of_atom(const LoopNest& nest, const IndexAtom& atom, const Compute& co
       return {lookup(bounding(low, "_low"), a.low), lookup(bounding(high, "_high"), a.high)};
     }
     case IndexAtom::Kind::tensor_value: {
-      const auto& buffer = compute.read_buffers.at(static_cast<std::size_t>(atom.number));
+      const auto& buffer = compute.read_buffers.at(atom.read());
       const Buffer* const held = buffer ? &nest.buffers[*buffer] : nullptr;
       if (held != nullptr && held->slots == 1 && element_count(held->extents) == 1) {
         return {value_in(*buffer, atom.bound), value_in(*buffer, atom.bound)};

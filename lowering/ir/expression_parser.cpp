@@ -100,7 +100,7 @@ class IndexParser {
       const std::int64_t bound = divisor();
       cursor_.expect("]");
       if (read > 1 << 20) too_large(where);
-      return tensor_value(static_cast<int>(read), bound);
+      return tensor_value(ReadId(static_cast<std::size_t>(read)), bound);
     }
     if (cursor_.at("(", 1) && (cursor_.at("min") || cursor_.at("max"))) {
       const bool smaller = cursor_.take().text == "min";
@@ -165,7 +165,7 @@ long double magnitude(const IndexExpr& e, const VariableRange& range) {
 
 class ScalarParser {
  public:
-  ScalarParser(TextCursor& cursor, const ExpressionNames& names, const std::vector<ElementType>& read_types,
+  ScalarParser(TextCursor& cursor, const ExpressionNames& names, const IdVector<ReadId, ElementType>& read_types,
                const ElementType* accumulator)
       : cursor_(cursor), names_(names), read_types_(read_types), accumulator_(accumulator) {}
 
@@ -178,7 +178,8 @@ class ScalarParser {
       if (read < 0 || read >= static_cast<std::int64_t>(read_types_.size())) {
         cursor_.fail(where, "unknown-read", fmt::format("the stage has no read #{}", read));
       }
-      return scalar_read(read_types_[static_cast<std::size_t>(read)], static_cast<int>(read));
+      const ReadId id(static_cast<std::size_t>(read));
+      return scalar_read(read_types_[id], id);
     }
     if (where.kind != Token::Kind::name || cursor_.at("inf") || cursor_.at("nan")) return literal();
     if (cursor_.accept("acc")) {
@@ -286,7 +287,7 @@ class ScalarParser {
 
   TextCursor& cursor_;
   const ExpressionNames& names_;
-  const std::vector<ElementType>& read_types_;
+  const IdVector<ReadId, ElementType>& read_types_;
   const ElementType* accumulator_;
 };
 
@@ -302,8 +303,8 @@ Interval parse_bounds(TextCursor& cursor, const Token& where, const IndexExpr& e
   return bounds(e, range);
 }
 
-ScalarExpr parse_scalar(TextCursor& cursor, const ExpressionNames& names, const std::vector<ElementType>& read_types,
-                        const ElementType* accumulator) {
+ScalarExpr parse_scalar(TextCursor& cursor, const ExpressionNames& names,
+                        const IdVector<ReadId, ElementType>& read_types, const ElementType* accumulator) {
   return ScalarParser(cursor, names, read_types, accumulator).expression();
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/id_vector.h"
 #include "core/scalar_expr.h"
 #include "core/text_cursor.h"
 
@@ -29,7 +30,7 @@ IndexExpr parse_slot(TextCursor& cursor, const ExpressionNames& names);
 Interval parse_bounds(TextCursor& cursor, const Token& where, const IndexExpr& e, const VariableRange& range);
 
 /// `read_types`: of the stage's reads; `accumulator`: null where none may be used.
-ScalarExpr parse_scalar(TextCursor& cursor, const ExpressionNames& names, const std::vector<ElementType>& read_types,
-                        const ElementType* accumulator);
+ScalarExpr parse_scalar(TextCursor& cursor, const ExpressionNames& names,
+                        const IdVector<ReadId, ElementType>& read_types, const ElementType* accumulator);
 
 }  // namespace stowage

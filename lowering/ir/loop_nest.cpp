@@ -13,13 +13,11 @@ int LoopNest::cores_used() const {
   return cores;
 }
 
-IndexExpr value_in(BufferId buffer, std::int64_t bound) {
-  return tensor_value(static_cast<int>(buffer.index()), bound);
-}
+IndexExpr value_in(BufferId buffer, std::int64_t bound) { return tensor_value(ReadId(buffer.index()), bound); }
 
 std::set<BufferId> buffers_in(const IndexExpr& e) {
   std::set<BufferId> buffers;
-  for (const int number : tensor_values_of(e)) buffers.insert(BufferId(static_cast<std::size_t>(number)));
+  for (const ReadId number : tensor_values_of(e)) buffers.insert(BufferId(number.index()));
   return buffers;
 }
 

@@ -197,11 +197,11 @@ struct Compute {
   StageId stage;
   BufferUse output_buffer;
   /// Per read of the stage; nullopt where this part does not read it.
-  std::vector<std::optional<BufferUse>> read_buffers;
+  IdVector<ReadId, std::optional<BufferUse>> read_buffers;
   std::vector<Range> box;  ///< per axis of the stage (for finish: spatial axes only)
   ComputeForm form = ComputeForm::scalar;
-  int lane_axis = -1;   ///< stage axis, for vector and register_block
-  int block_axis = -1;  ///< stage axis, for register_block (-1: blocks of one)
+  std::optional<VarId> lane_axis;   ///< of the stage, for vector and register_block
+  std::optional<VarId> block_axis;  ///< of the stage, for register_block (none: blocks of one)
 };
 
 struct Barrier {};  ///< all cores of the launch

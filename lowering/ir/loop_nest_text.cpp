@@ -260,7 +260,7 @@ class Printer {
     };
     const auto scalar_text = [&](const ScalarExpr& e) {
       return to_text(
-          e, [](int read) { return fmt::format("#{}", read); }, index_text);
+          e, [](ReadId read) { return fmt::format("#{}", read.index()); }, index_text);
     };
     const auto axis_list = [&](std::size_t from, std::size_t to) {
       std::vector<std::string> texts;
@@ -268,7 +268,7 @@ class Printer {
       return fmt::format("{}", fmt::join(texts, ", "));
     };
     static constexpr std::string_view reductions[] = {"", "sum", "product", "max", "min"};
-    const auto spatial = static_cast<std::size_t>(stage.spatial);
+    const std::size_t spatial = stage.spatial;
     std::string definition = fmt::format("{}[{}] = ", stage_tensor_name(stage.output), axis_list(0, spatial));
     if (stage.reduction != Reduction::none) {
       definition += fmt::format("{} over {}{}of ", reductions[static_cast<std::size_t>(stage.reduction)],
@@ -276,11 +276,11 @@ class Printer {
     }
     line(1, fmt::format("stage {} {{", stages_[index]));
     line(2, definition + scalar_text(stage.body));
-    for (std::size_t r = 0; r < stage.reads.size(); ++r) {
+    for (const ReadId r : stage.reads.ids()) {
       const Access& access = stage.reads[r];
       std::vector<std::string> indices;
       for (const IndexExpr& e : access.index) indices.push_back(index_text(e));
-      line(2, fmt::format("#{} = {}[{}]{}", r, stage_tensor_name(access.tensor), fmt::join(indices, ", "),
+      line(2, fmt::format("#{} = {}[{}]{}", r.index(), stage_tensor_name(access.tensor), fmt::join(indices, ", "),
                           access.padding ? fmt::format(" else {}", *access.padding) : ""));
     }
     if (stage.finish) line(2, fmt::format("finish {}", scalar_text(stage.finish)));
@@ -382,10 +382,10 @@ class Printer {
         fmt::format("compute {} {} = {}({}) over {}", parts[static_cast<std::size_t>(n.part)], use(n.output_buffer),
                     stages_.at(n.stage), fmt::join(reads, ", "), fmt::join(box, ", "));
     if (n.box.empty()) written += "()";
-    if (n.form != ComputeForm::scalar || n.lane_axis >= 0 || n.block_axis >= 0) {
+    if (n.form != ComputeForm::scalar || n.lane_axis || n.block_axis) {
       written += fmt::format(" as {}", forms[static_cast<std::size_t>(n.form)]);
-      if (n.lane_axis >= 0) written += fmt::format(" lane {}", axes.at(static_cast<std::size_t>(n.lane_axis)));
-      if (n.block_axis >= 0) written += fmt::format(" block {}", axes.at(static_cast<std::size_t>(n.block_axis)));
+      if (n.lane_axis) written += fmt::format(" lane {}", axes.at(n.lane_axis->index()));
+      if (n.block_axis) written += fmt::format(" block {}", axes.at(n.block_axis->index()));
     }
     return written;
   }

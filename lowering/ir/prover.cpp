@@ -21,7 +21,7 @@ bool is_choice(const IndexAtom& atom) {
 void raise_tensor_values(const IndexExpr& e, std::size_t variables, std::vector<std::int64_t>& values) {
   for (const IndexTerm& term : e.terms()) {
     if (term.atom.kind == IndexAtom::Kind::tensor_value) {
-      values[variables + static_cast<std::size_t>(term.atom.number)] = term.atom.bound - 1;
+      values[variables + term.atom.read().index()] = term.atom.bound - 1;
     }
     if (term.atom.args) {
       for (const IndexExpr& arg : *term.atom.args) raise_tensor_values(arg, variables, values);

@@ -44,6 +44,12 @@ class VariableMap {
     for (Element& element : list) any = apply(element) || any;
     return any;
   }
+  template <class IdType, class Element>
+  bool apply(IdVector<IdType, Element>& table) const {
+    bool any = false;
+    for (Element& element : table) any = apply(element) || any;
+    return any;
+  }
   bool apply(BufferUse& use) const {
     const bool slot = apply(use.slot);
     return apply(use.origin) || slot;

@@ -146,12 +146,12 @@ void StageListParser::stage() {
     axis(stage, names);
   }
   cursor_.expect("]");
-  stage.spatial = static_cast<int>(stage.axes.size());
+  stage.spatial = stage.axes.size();
   cursor_.expect("=");
   reduction(stage, names);
   const std::size_t body = cursor_.position();
   cursor_.skip_rest_of_line();
-  std::vector<ElementType> types;
+  IdVector<ReadId, ElementType> types;
   while (cursor_.accept("#")) read(stage, names, types);
   std::optional<std::size_t> finish;
   if (cursor_.accept("finish")) {
@@ -170,7 +170,7 @@ void StageListParser::stage() {
   }
   for (const Access& access : stage.reads) {
     for (const IndexExpr& index : access.index) {
-      for (const int other : tensor_values_of(index)) check_read_number(where, other, stage);
+      for (const ReadId other : tensor_values_of(index)) check_read_number(where, other, stage);
     }
   }
   cursor_.seek(end);
@@ -180,9 +180,9 @@ void StageListParser::stage() {
   list_.stages.push_back(std::move(stage));
 }
 
-void StageListParser::check_read_number(const Token& where, int read, const Stage& stage) {
-  if (read < static_cast<int>(stage.reads.size())) return;
-  cursor_.fail(where, "unknown-read", fmt::format("the stage has no read @{}", read));
+void StageListParser::check_read_number(const Token& where, ReadId read, const Stage& stage) {
+  if (stage.reads.contains(read)) return;
+  cursor_.fail(where, "unknown-read", fmt::format("the stage has no read @{}", read.index()));
 }
 
 void StageListParser::line_must_end() {
@@ -209,12 +209,12 @@ void StageListParser::reduction(Stage& stage, ExpressionNames& names) {
   stage.reduction = reader_.known_name("a reduction", reductions);
   cursor_.expect("over");
   while (!cursor_.accept("of")) {
-    if (static_cast<int>(stage.axes.size()) > stage.spatial) cursor_.expect(",");
+    if (stage.axes.size() > stage.spatial) cursor_.expect(",");
     axis(stage, names);
   }
 }
 
-void StageListParser::read(Stage& stage, const ExpressionNames& names, std::vector<ElementType>& types) {
+void StageListParser::read(Stage& stage, const ExpressionNames& names, IdVector<ReadId, ElementType>& types) {
   const Token where = cursor_.peek();
   if (reader_.number("a read's number", 0, 1 << 20) != static_cast<std::int64_t>(stage.reads.size())) {
     cursor_.fail(where, "read-out-of-order", fmt::format("read #{} was wanted", stage.reads.size()));

@@ -88,8 +88,8 @@ class StageListParser {
   void stage();
   void axis(Stage& stage, ExpressionNames& names);
   void reduction(Stage& stage, ExpressionNames& names);
-  void read(Stage& stage, const ExpressionNames& names, std::vector<ElementType>& types);
-  void check_read_number(const Token& where, int read, const Stage& stage);
+  void read(Stage& stage, const ExpressionNames& names, IdVector<ReadId, ElementType>& types);
+  void check_read_number(const Token& where, ReadId read, const Stage& stage);
   void line_must_end();
 
   TextCursor& cursor_;

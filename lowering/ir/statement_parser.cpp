@@ -253,9 +253,9 @@ Compute StatementParser::compute() {
   while (!cursor_.at(")")) {
     if (!compute.read_buffers.empty()) cursor_.expect(",");
     if (cursor_.accept("_")) {
-      compute.read_buffers.emplace_back();
+      compute.read_buffers.push_back(std::nullopt);
     } else {
-      compute.read_buffers.emplace_back(use());
+      compute.read_buffers.push_back(use());
     }
   }
   cursor_.expect(")");
@@ -274,8 +274,8 @@ Compute StatementParser::compute() {
   }
   if (cursor_.accept("as")) {
     compute.form = reader_.known_name("a form", forms);
-    if (cursor_.accept("lane")) compute.lane_axis = static_cast<int>(reader_.known_name("an axis", axes).index());
-    if (cursor_.accept("block")) compute.block_axis = static_cast<int>(reader_.known_name("an axis", axes).index());
+    if (cursor_.accept("lane")) compute.lane_axis = reader_.known_name("an axis", axes);
+    if (cursor_.accept("block")) compute.block_axis = reader_.known_name("an axis", axes);
   }
   return compute;
 }

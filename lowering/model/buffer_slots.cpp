@@ -22,7 +22,7 @@ std::string why_one_slot(const GroupModel& model, BufferId buffer) {
   for (const StageId s : model.list->stages.ids()) {
     for (const Access& access : model.list->stages[s].reads) {
       for (const IndexExpr& e : access.index) {
-        for (const int read : tensor_values_of(e)) {
+        for (const ReadId read : tensor_values_of(e)) {
           const auto found = model.buffer_of_read.find({s, read});
           if (found != model.buffer_of_read.end() && found->second == buffer)
             return "says where another tensor is loaded from";

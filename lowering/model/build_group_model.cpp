@@ -26,7 +26,10 @@ bool reads_tensor_values(const std::vector<IndexExpr>& index) {
 
 /// Replaces every tensor value by one marked as a single element (number < 0), for spans of pinned gathers.
 IndexExpr with_single_values(const IndexExpr& e) {
-  return renumber_reads(e, [](int read) { return -1 - read; });
+  return replace_values(e, [](IndexAtom value) {
+    value.number = -1 - value.number;
+    return IndexExpr::of_atom(std::move(value));
+  });
 }
 
 class ModelBuilder {
@@ -54,8 +57,8 @@ class ModelBuilder {
  private:
   [[nodiscard]] const IdVector<StageId, Stage>& stages() const { return model_.list->stages; }
 
-  void add_iterator(StageId stage, int axis, bool spatial) {
-    const Axis& a = stages()[stage].axes[static_cast<std::size_t>(axis)];
+  void add_iterator(StageId stage, VarId axis, bool spatial) {
+    const Axis& a = stages()[stage].axes[axis.index()];
     std::string name = a.name;
     for (int number = 2; model_.iterator_named(name); ++number) name = fmt::format("{}{}", a.name, number);
     model_.iterators.push_back({std::move(name), a.extent, spatial, stage, axis});
@@ -63,9 +66,9 @@ class ModelBuilder {
 
   void add_iterators() {
     const Stage& root = stages()[model_.root];
-    for (int axis = 0; axis < root.spatial; ++axis) add_iterator(model_.root, axis, true);
+    for (const VarId axis : root.spatial_axes()) add_iterator(model_.root, axis, true);
     for (const StageId s : stages().ids()) {
-      for (int axis = stages()[s].spatial; axis < static_cast<int>(stages()[s].axes.size()); ++axis) {
+      for (VarId axis(stages()[s].spatial); axis.index() < stages()[s].axes.size(); ++axis) {
         add_iterator(s, axis, false);
       }
     }
@@ -81,22 +84,22 @@ class ModelBuilder {
       const Stage& stage = stages()[s];
       auto& of_axis = axis_iterators_[s];
       of_axis.resize(stage.axes.size());
-      for (std::size_t a = 0; a < stage.axes.size(); ++a) {
-        const bool reduced = static_cast<int>(a) >= stage.spatial;
-        const int iterator = model_.iterator_of(s, static_cast<int>(a));
-        if (iterator >= 0) of_axis[a].insert(iterator);
+      for (const VarId a : of_axis.ids()) {
+        const bool reduced = a.index() >= stage.spatial;
+        const auto iterator = model_.iterator_of(s, a);
+        if (iterator) of_axis[a].insert(*iterator);
         // The spatial axes, which decide it, come first.
         if (reduced && !std::exchange(main_found, true)) find_main(s);
         AxisDemand demand;
         if (s == model_.root || (s == model_.main && reduced)) {
-          demand.tile = IndexExpr(VarId(static_cast<std::size_t>(iterator)));
+          demand.tile = IndexExpr(VarId(iterator->index()));
         } else if (reduced) {
           // What an earlier stage reduces, its producers compute as a whole: no tile of it is fixed there.
-          demand.window = {0, stage.axes[a].extent - 1};
+          demand.window = {0, stage.axes[a.index()].extent - 1};
         } else {
-          demand = demand_of_readers(s, static_cast<int>(a));
-          demand.reach = demanded_bounds(model_, s, static_cast<int>(a));
-          of_axis[a] = iterators_of_demand(s, static_cast<int>(a), demand);
+          demand = demand_of_readers(s, a);
+          demand.reach = demanded_bounds(model_, s, a);
+          of_axis[a] = iterators_of_demand(s, a, demand);
         }
         model_.demands[s].push_back(demand);
       }
@@ -109,16 +112,15 @@ class ModelBuilder {
     const Stage& stage = stages()[s];
     if (s == model_.root || stage.spatial != root.spatial) return;
     std::set<std::size_t> seen;  // axes of the root: the stage may have them in another order
-    for (int axis = 0; axis < stage.spatial; ++axis) {
-      const auto a = static_cast<std::size_t>(axis);
-      const AxisDemand& demand = model_.demands[s][a];
+    for (const VarId axis : stage.spatial_axes()) {
+      const AxisDemand& demand = model_.demands[s][axis];
       const auto variables = variables_of(demand.tile);
       const bool at_tile = demand.exact && demand.window == Interval{0, 0} && variables.size() == 1 &&
                            demand.tile.is_variable(*variables.begin());
       if (!at_tile) return;
       const std::size_t of_root = variables.begin()->index();
-      const bool is_axis = of_root < static_cast<std::size_t>(root.spatial) && seen.insert(of_root).second;
-      if (!is_axis || stage.axes[a].extent != root.axes[of_root].extent) return;
+      const bool is_axis = of_root < root.spatial && seen.insert(of_root).second;
+      if (!is_axis || stage.axes[axis.index()].extent != root.axes[of_root].extent) return;
     }
     model_.main = s;
     for (StageId later(s.index() + 1); later <= model_.root; ++later) {
@@ -133,17 +135,17 @@ class ModelBuilder {
     }
   }
 
-  [[nodiscard]] std::set<int> iterators_of_demand(StageId s, int axis, const AxisDemand& demand) const {
-    std::set<int> found;
+  [[nodiscard]] std::set<IteratorId> iterators_of_demand(StageId s, VarId axis, const AxisDemand& demand) const {
+    std::set<IteratorId> found;
     if (demand.exact) {
-      for (const VarId iterator : variables_of(demand.tile)) found.insert(static_cast<int>(iterator.index()));
+      for (const VarId iterator : variables_of(demand.tile)) found.insert(IteratorId(iterator.index()));
       return found;
     }
     for (const auto& [reader, read] : model_.readers_of(s)) {
-      const Access& access = stages()[reader].reads[static_cast<std::size_t>(read)];
-      for (const int iterator : iterators_in(reader, access.index[static_cast<std::size_t>(axis)])) {
+      const Access& access = stages()[reader].reads[read];
+      for (const IteratorId iterator : iterators_in(reader, access.index[axis.index()])) {
         // Of the reader's own reduction the whole range is demanded.
-        const ModelIterator& i = model_.iterators[static_cast<std::size_t>(iterator)];
+        const ModelIterator& i = model_.iterators[iterator];
         if (i.spatial || i.stage != reader || reader == model_.main) found.insert(iterator);
       }
     }
@@ -151,11 +153,11 @@ class ModelBuilder {
   }
 
   /// Readers at the same place, up to constants, demand a window around it; readers at unrelated places everything.
-  [[nodiscard]] AxisDemand demand_of_readers(StageId s, int axis) const {
+  [[nodiscard]] AxisDemand demand_of_readers(StageId s, VarId axis) const {
     std::optional<AxisDemand> all;
     for (const auto& [reader, read] : model_.readers_of(s)) {
-      const Access& access = stages()[reader].reads[static_cast<std::size_t>(read)];
-      AxisDemand demand = composed(reader, access.index[static_cast<std::size_t>(axis)]);
+      const Access& access = stages()[reader].reads[read];
+      AxisDemand demand = composed(reader, access.index[axis.index()]);
       if (!all) {
         all = demand;
         continue;
@@ -180,7 +182,7 @@ class ModelBuilder {
     IndexExpr tile = demand.tile.constant();
     for (const IndexTerm& term : demand.tile.terms()) {
       const bool variable = term.atom.kind == IndexAtom::Kind::variable;
-      const ModelIterator* iterator = variable ? &model_.iterators[term.atom.variable.index()] : nullptr;
+      const ModelIterator* iterator = variable ? &model_.iterators[IteratorId(term.atom.variable.index())] : nullptr;
       if (iterator == nullptr || iterator->spatial) {
         tile += IndexExpr::of_atom(term.atom) * term.coefficient;
         continue;
@@ -208,35 +210,35 @@ class ModelBuilder {
     return sum;
   }
 
-  static AxisDemand composed(const std::vector<AxisDemand>& of_reader, const IndexAtom& atom) {
-    if (atom.kind == IndexAtom::Kind::variable) return of_reader[atom.variable.index()];
+  static AxisDemand composed(const IdVector<VarId, AxisDemand>& of_reader, const IndexAtom& atom) {
+    if (atom.kind == IndexAtom::Kind::variable) return of_reader[atom.variable];
     // Anything else is a sum of tile and window only if it depends on one of the two alone.
     const IndexExpr e = IndexExpr::of_atom(atom);
     bool moves = false;
     bool has_window = !tensor_values_of(e).empty();
     for (const VarId axis : variables_of(e)) {
-      const AxisDemand& demand = of_reader[axis.index()];
+      const AxisDemand& demand = of_reader[axis];
       if (!demand.exact) return demand;
       moves = moves || !demand.tile.is_constant();
       has_window = has_window || !(demand.window == Interval{0, 0});
     }
     if (moves && has_window) return {false, 0, {}};
-    if (moves) return {true, substitute(e, [&](VarId axis) { return of_reader[axis.index()].tile; }), {}};
+    if (moves) return {true, substitute(e, [&](VarId axis) { return of_reader[axis].tile; }), {}};
     const Interval values = bounds(e, [&](VarId axis) {
-      const AxisDemand& demand = of_reader[axis.index()];
+      const AxisDemand& demand = of_reader[axis];
       return Interval{demand.tile.constant() + demand.window.low, demand.tile.constant() + demand.window.high};
     });
     return {true, 0, values};
   }
 
-  [[nodiscard]] std::set<int> iterators_in(StageId stage, const IndexExpr& index) const {
-    std::set<int> found;
+  [[nodiscard]] std::set<IteratorId> iterators_in(StageId stage, const IndexExpr& index) const {
+    std::set<IteratorId> found;
     for (const VarId axis : variables_of(index)) {
-      const auto& of_axis = axis_iterators_[stage][axis.index()];
+      const auto& of_axis = axis_iterators_[stage][axis];
       found.insert(of_axis.begin(), of_axis.end());
     }
-    for (const int read : tensor_values_of(index)) {
-      const Access& access = stages()[stage].reads[static_cast<std::size_t>(read)];
+    for (const ReadId read : tensor_values_of(index)) {
+      const Access& access = stages()[stage].reads[read];
       for (const IndexExpr& e : access.index) {
         const auto nested = iterators_in(stage, e);
         found.insert(nested.begin(), nested.end());
@@ -257,10 +259,10 @@ class ModelBuilder {
 
   void add_read_buffers(StageId s) {
     const Stage& stage = stages()[s];
-    for (std::size_t r = 0; r < stage.reads.size(); ++r) {
+    for (const ReadId r : stage.reads.ids()) {
       const Access& access = stage.reads[r];
       const StageTensor& tensor = model_.list->tensors[access.tensor];
-      const StageRead key{s, static_cast<int>(r)};
+      const StageRead key{s, r};
       if (tensor.role == TensorRole::intermediate || tensor.role == TensorRole::output) {
         const BufferId buffer = buffer_of_tensor_.at(access.tensor);
         model_.buffers[buffer].reads.push_back(key);
@@ -300,9 +302,9 @@ class ModelBuilder {
     buffer.tensor = stage.output;
     buffer.name = unique_buffer_name(tensor.name);
     buffer.stage = s;
-    for (int axis = 0; axis < stage.spatial; ++axis) {
-      buffer.index.emplace_back(VarId(static_cast<std::size_t>(axis)));
-      buffer.iterators.push_back(axis_iterators_[s][static_cast<std::size_t>(axis)]);
+    for (const VarId axis : stage.spatial_axes()) {
+      buffer.index.emplace_back(axis);
+      buffer.iterators.push_back(axis_iterators_[s][axis]);
     }
     const BufferId added = model_.buffers.push_back(std::move(buffer));
     buffer_of_tensor_[stage.output] = added;
@@ -321,8 +323,8 @@ class ModelBuilder {
         const StageTensor& tensor = model_.list->tensors[buffer.tensor];
         const bool contiguous = d + 1 == buffer.index.size();
         if (contiguous && tensor.shape[d] * byte_size(tensor.type) <= held_row_bytes_) continue;
-        for (const int read : reads) {
-          for (const IndexExpr& e : stage.reads[static_cast<std::size_t>(read)].index) {
+        for (const ReadId read : reads) {
+          for (const IndexExpr& e : stage.reads[read].index) {
             const auto pinned = iterators_in(buffer.stage, e);
             model_.pinned.insert(pinned.begin(), pinned.end());
           }
@@ -333,8 +335,7 @@ class ModelBuilder {
   }
 
   void find_overlapping() {
-    for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
-      const auto iterator = static_cast<int>(i);
+    for (const IteratorId iterator : model_.iterators.ids()) {
       if (!model_.is_main_reduction(iterator)) continue;
       for (StageId s; s <= model_.main; ++s) {
         if (tiles_overlap(s, iterator)) model_.overlapping.insert(iterator);
@@ -342,10 +343,10 @@ class ModelBuilder {
     }
   }
 
-  [[nodiscard]] bool tiles_overlap(StageId s, int iterator) const {
+  [[nodiscard]] bool tiles_overlap(StageId s, IteratorId iterator) const {
     const Stage& stage = stages()[s];
     if (s == model_.main) {
-      const VarId axis(static_cast<std::size_t>(model_.iterators[static_cast<std::size_t>(iterator)].axis));
+      const VarId axis = model_.iterators[iterator].axis;
       return std::any_of(stage.reads.begin(), stage.reads.end(), [&](const Access& read) {
         return buffer_of_tensor_.contains(read.tensor) &&
                std::any_of(read.index.begin(), read.index.end(), [&](const IndexExpr& e) {
@@ -354,9 +355,9 @@ class ModelBuilder {
                });
       });
     }
-    const auto depends = [&](const std::vector<std::set<int>>& dimensions) {
+    const auto depends = [&](const std::vector<std::set<IteratorId>>& dimensions) {
       return std::any_of(dimensions.begin(), dimensions.end(),
-                         [&](const std::set<int>& of_dimension) { return of_dimension.contains(iterator); });
+                         [&](const std::set<IteratorId>& of_dimension) { return of_dimension.contains(iterator); });
     };
     const BufferId output = model_.buffer_of_output[s];
     if (stage.reduction == Reduction::none || !depends(model_.buffers[output].iterators)) return false;
@@ -379,7 +380,7 @@ class ModelBuilder {
         const StageTensor& read_tensor = model_.list->tensors[input.tensor];
         const StageTensor& written_tensor = model_.list->tensors[output.tensor];
         const bool only_reader = std::all_of(input.reads.begin(), input.reads.end(), [&](const auto& read) {
-          return read.first == s && is_identity(stages()[s].reads[static_cast<std::size_t>(read.second)].index);
+          return read.first == s && is_identity(stages()[s].reads[read.second].index);
         });
         // What is stored is stored as it is.
         if (!only_reader || input.kind == ModelBuffer::Kind::output || input.padding ||
@@ -394,7 +395,7 @@ class ModelBuilder {
 
   const std::int64_t held_row_bytes_;  ///< a gathered row of at most so many is held whole
   GroupModel model_;
-  IdVector<StageId, std::vector<std::set<int>>> axis_iterators_;  ///< by axis
+  IdVector<StageId, IdVector<VarId, std::set<IteratorId>>> axis_iterators_;
   std::map<StageTensorId, BufferId> buffer_of_tensor_;
 };
 

@@ -53,9 +53,9 @@ Stage copy_stage(const StageList& list, StageTensorId from, StageTensorId to) {
     copy.axes.push_back({fmt::format("i{}", d), tensor.shape[d]});
     read.index.emplace_back(VarId(d));
   }
-  copy.spatial = static_cast<int>(tensor.shape.size());
+  copy.spatial = tensor.shape.size();
   copy.reads.push_back(std::move(read));
-  copy.body = scalar_read(tensor.type, 0);
+  copy.body = scalar_read(tensor.type, ReadId(0));
   return copy;
 }
 

@@ -18,9 +18,9 @@ namespace {
 constexpr std::int64_t max_repeated_operations = 4;
 
 /// The literal for each read of a stage; null for those that stay.
-std::vector<ScalarExpr> literals_of(const StageList& list, const Stage& stage) {
-  std::vector<ScalarExpr> literals(stage.reads.size());
-  for (std::size_t r = 0; r < literals.size(); ++r) {
+IdVector<ReadId, ScalarExpr> literals_of(const StageList& list, const Stage& stage) {
+  IdVector<ReadId, ScalarExpr> literals(stage.reads.size());
+  for (const ReadId r : literals.ids()) {
     const Access& access = stage.reads[r];
     const bool at_zero =
         std::all_of(access.index.begin(), access.index.end(), [](const IndexExpr& e) { return e == IndexExpr(0); });
@@ -30,11 +30,11 @@ std::vector<ScalarExpr> literals_of(const StageList& list, const Stage& stage) {
 }
 
 bool has_literals(const StageList& list, const Stage& stage) {
-  const std::vector<ScalarExpr> literals = literals_of(list, stage);
+  const IdVector<ReadId, ScalarExpr> literals = literals_of(list, stage);
   bool has = false;
   const auto look_at = [&](const ScalarNode& node) {
     const auto* read = std::get_if<ScalarNode::Read>(&node.value);
-    has = has || (read != nullptr && literals[static_cast<std::size_t>(read->read)] != nullptr);
+    has = has || (read != nullptr && literals[read->read] != nullptr);
   };
   if (stage.reduction == Reduction::none) visit_nodes(stage.body, look_at);
   if (stage.finish) visit_nodes(stage.finish, look_at);
@@ -42,11 +42,11 @@ bool has_literals(const StageList& list, const Stage& stage) {
 }
 
 Stage with_literals(const StageList& list, Stage stage) {
-  const std::vector<ScalarExpr> literals = literals_of(list, stage);
+  const IdVector<ReadId, ScalarExpr> literals = literals_of(list, stage);
   const auto replaced = [&](const ScalarExpr& e) {
     return map_leaves(e, [&](const ScalarExpr& leaf) -> ScalarExpr {
       const auto* read = std::get_if<ScalarNode::Read>(&leaf->value);
-      return read == nullptr ? nullptr : literals[static_cast<std::size_t>(read->read)];
+      return read == nullptr ? nullptr : literals[read->read];
     });
   };
   if (stage.reduction == Reduction::none) stage.body = replaced(stage.body);
@@ -76,8 +76,7 @@ bool looks_up(const Stage& stage, StageTensorId tensor) {
   return std::any_of(stage.reads.begin(), stage.reads.end(), [&](const Access& access) {
     return std::any_of(access.index.begin(), access.index.end(), [&](const IndexExpr& e) {
       const auto values = tensor_values_of(e);
-      return std::any_of(values.begin(), values.end(),
-                         [&](int read) { return stage.reads[static_cast<std::size_t>(read)].tensor == tensor; });
+      return std::any_of(values.begin(), values.end(), [&](ReadId read) { return stage.reads[read].tensor == tensor; });
     });
   });
 }
@@ -86,7 +85,7 @@ std::int64_t uses_of(const Stage& stage, StageTensorId tensor) {
   std::int64_t uses = 0;
   visit_nodes(stage.body, [&](const ScalarNode& node) {
     const auto* read = std::get_if<ScalarNode::Read>(&node.value);
-    if (read != nullptr && stage.reads[static_cast<std::size_t>(read->read)].tensor == tensor) ++uses;
+    if (read != nullptr && stage.reads[read->read].tensor == tensor) ++uses;
   });
   return uses;
 }

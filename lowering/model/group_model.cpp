@@ -8,8 +8,8 @@
 
 namespace stowage {
 
-std::set<int> ModelBuffer::all_iterators() const {
-  std::set<int> all;
+std::set<IteratorId> ModelBuffer::all_iterators() const {
+  std::set<IteratorId> all;
   for (const auto& of_dimension : iterators) all.insert(of_dimension.begin(), of_dimension.end());
   return all;
 }
@@ -19,22 +19,22 @@ bool GroupModel::is_stored(StageId stage) const {
   return list->tensors[tensor].role == TensorRole::output;
 }
 
-int GroupModel::iterator_of(StageId stage, int axis) const {
-  for (std::size_t i = 0; i < iterators.size(); ++i) {
-    if (iterators[i].stage == stage && iterators[i].axis == axis) return static_cast<int>(i);
+std::optional<IteratorId> GroupModel::iterator_of(StageId stage, VarId axis) const {
+  for (const IteratorId i : iterators.ids()) {
+    if (iterators[i].stage == stage && iterators[i].axis == axis) return i;
   }
-  return -1;
+  return std::nullopt;
 }
 
-bool GroupModel::is_main_reduction(int iterator) const {
-  const ModelIterator& i = iterators[static_cast<std::size_t>(iterator)];
+bool GroupModel::is_main_reduction(IteratorId iterator) const {
+  const ModelIterator& i = iterators[iterator];
   return !i.spatial && i.stage == main;
 }
 
 namespace {
 
 /// How many of the tensors that earlier stages store do not move with an iterator.
-int stores_beside(const GroupModel& model, int iterator) {
+int stores_beside(const GroupModel& model, IteratorId iterator) {
   int beside = 0;
   for (const ModelBuffer& buffer : model.buffers) {
     const bool is_earlier = buffer.kind == ModelBuffer::Kind::output && buffer.stage != model.root;
@@ -45,19 +45,19 @@ int stores_beside(const GroupModel& model, int iterator) {
 
 }  // namespace
 
-std::vector<int> ranks_of_stores(const GroupModel& model) {
-  std::vector<int> ranks;
-  for (std::size_t i = 0; i < model.iterators.size(); ++i) {
-    ranks.push_back(model.iterators[i].spatial ? stores_beside(model, static_cast<int>(i)) : 0);
+IdVector<IteratorId, int> ranks_of_stores(const GroupModel& model) {
+  IdVector<IteratorId, int> ranks;
+  for (const IteratorId i : model.iterators.ids()) {
+    ranks.push_back(model.iterators[i].spatial ? stores_beside(model, i) : 0);
   }
   return ranks;
 }
 
-bool moves_all_stores(const GroupModel& model, int iterator) { return stores_beside(model, iterator) == 0; }
+bool moves_all_stores(const GroupModel& model, IteratorId iterator) { return stores_beside(model, iterator) == 0; }
 
-std::optional<int> GroupModel::iterator_named(const std::string& name) const {
-  for (std::size_t i = 0; i < iterators.size(); ++i) {
-    if (iterators[i].name == name) return static_cast<int>(i);
+std::optional<IteratorId> GroupModel::iterator_named(const std::string& name) const {
+  for (const IteratorId i : iterators.ids()) {
+    if (iterators[i].name == name) return i;
   }
   return std::nullopt;
 }
@@ -67,8 +67,8 @@ std::vector<StageRead> GroupModel::readers_of(StageId stage) const {
   const StageTensorId tensor = list->stages[stage].output;
   for (const StageId s : list->stages.ids()) {
     const auto& reads = list->stages[s].reads;
-    for (std::size_t r = 0; r < reads.size(); ++r) {
-      if (reads[r].tensor == tensor) readers.emplace_back(s, static_cast<int>(r));
+    for (const ReadId r : reads.ids()) {
+      if (reads[r].tensor == tensor) readers.emplace_back(s, r);
     }
   }
   return readers;
@@ -117,11 +117,11 @@ BufferId frame_of(const GroupModel& model, BufferId buffer) {
   return buffer;
 }
 
-Interval demanded_bounds(const GroupModel& model, StageId stage, int dimension) {
+Interval demanded_bounds(const GroupModel& model, StageId stage, VarId axis) {
   std::optional<Interval> all;
   for (const auto& [reader, read] : model.readers_of(stage)) {
     const Stage& consumer = model.list->stages[reader];
-    const IndexExpr& index = consumer.reads[static_cast<std::size_t>(read)].index[static_cast<std::size_t>(dimension)];
+    const IndexExpr& index = consumer.reads[read].index[axis.index()];
     const Interval wanted = bounds(index, [&](VarId a) { return Interval{0, consumer.axes[a.index()].extent - 1}; });
     all = all ? Interval{std::min(all->low, wanted.low), std::max(all->high, wanted.high)} : wanted;
   }
@@ -132,20 +132,20 @@ Interval demanded_bounds(const GroupModel& model, StageId stage, int dimension) 
 namespace {
 
 /// Largest number of elements that the readers of an earlier stage demand of an axis in one tile, also outside of it.
-std::int64_t demanded_extent(const GroupModel& model, StageId stage, int axis, const std::vector<std::int64_t>& sizes) {
-  const AxisDemand& demand = model.demands[stage][static_cast<std::size_t>(axis)];
+std::int64_t demanded_extent(const GroupModel& model, StageId stage, VarId axis, const IteratorSizes& sizes) {
+  const AxisDemand& demand = model.demands[stage][axis];
   std::int64_t extent = 1;
   if (demand.exact) {
-    extent = span_of(demand.tile, [&](VarId iterator) { return sizes[iterator.index()]; }) + demand.window.high -
-             demand.window.low;
+    extent = span_of(demand.tile, [&](VarId iterator) { return sizes[IteratorId(iterator.index())]; }) +
+             demand.window.high - demand.window.low;
   } else {
     for (const auto& [reader, read] : model.readers_of(stage)) {
       const Stage& consumer = model.list->stages[reader];
-      const IndexExpr& index = consumer.reads[static_cast<std::size_t>(read)].index[static_cast<std::size_t>(axis)];
+      const IndexExpr& index = consumer.reads[read].index[axis.index()];
       extent = std::max(extent, span_of(index, [&, reader = reader](VarId a) {
-                          const bool reduced = static_cast<int>(a.index()) >= consumer.spatial;
+                          const bool reduced = a.index() >= consumer.spatial;
                           if (reduced && reader != model.main) return consumer.axes[a.index()].extent;
-                          return axis_extent(model, reader, static_cast<int>(a.index()), sizes);
+                          return axis_extent(model, reader, a, sizes);
                         }));
     }
   }
@@ -154,26 +154,23 @@ std::int64_t demanded_extent(const GroupModel& model, StageId stage, int axis, c
 
 }  // namespace
 
-std::int64_t axis_extent(const GroupModel& model, StageId stage, int axis, const std::vector<std::int64_t>& sizes) {
+std::int64_t axis_extent(const GroupModel& model, StageId stage, VarId axis, const IteratorSizes& sizes) {
   const Stage& s = model.list->stages[stage];
-  const std::int64_t whole = s.axes[static_cast<std::size_t>(axis)].extent;
-  const int iterator = model.iterator_of(stage, axis);
-  if (iterator >= 0) return std::min(whole, sizes[static_cast<std::size_t>(iterator)]);
+  const std::int64_t whole = s.axes[axis.index()].extent;
+  if (const auto iterator = model.iterator_of(stage, axis)) return std::min(whole, sizes[*iterator]);
   return std::min(whole, demanded_extent(model, stage, axis, sizes));
 }
 
-std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuffer& of,
-                                         const std::vector<std::int64_t>& sizes) {
+std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuffer& of, const IteratorSizes& sizes) {
   const ModelBuffer& buffer = model.buffers[frame_of(model, model.buffers.id_of(of))];
   const StageTensor& tensor = model.list->tensors[buffer.tensor];
   std::vector<std::int64_t> extents;
   for (std::size_t d = 0; d < buffer.index.size(); ++d) {
     // Readers of a padded intermediate look outside of it; the box that they see is not clipped.
     const bool unclipped = buffer.kind == ModelBuffer::Kind::intermediate && buffer.padding;
-    std::int64_t span = unclipped ? demanded_extent(model, buffer.stage, static_cast<int>(d), sizes)
-                                  : span_of(buffer.index[d], [&](VarId a) {
-                                      return axis_extent(model, buffer.stage, static_cast<int>(a.index()), sizes);
-                                    });
+    std::int64_t span =
+        unclipped ? demanded_extent(model, buffer.stage, VarId(d), sizes)
+                  : span_of(buffer.index[d], [&](VarId a) { return axis_extent(model, buffer.stage, a, sizes); });
     // A buffer holds at least one element, also of an empty tensor: C has no arrays of none.
     if (!buffer.padding) span = std::min(span, tensor.shape[d]);
     extents.push_back(std::max<std::int64_t>(1, span));
@@ -181,13 +178,12 @@ std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuf
   return extents;
 }
 
-std::int64_t stage_operations(const GroupModel& model, StageId stage, const std::vector<std::int64_t>& sizes) {
+std::int64_t stage_operations(const GroupModel& model, StageId stage, const IteratorSizes& sizes) {
   const Stage& s = model.list->stages[stage];
   std::int64_t operations =
       std::max<std::int64_t>(1, operation_count(s.body) + (s.reduction == Reduction::none ? 0 : 1));
   for (std::size_t axis = 0; axis < s.axes.size(); ++axis) {
-    operations *= static_cast<int>(axis) < s.spatial ? axis_extent(model, stage, static_cast<int>(axis), sizes)
-                                                     : s.axes[axis].extent;
+    operations *= axis < s.spatial ? axis_extent(model, stage, VarId(axis), sizes) : s.axes[axis].extent;
   }
   return operations;
 }

@@ -30,11 +30,14 @@ struct ModelIterator {
   std::int64_t extent = 1;
   bool spatial = true;
   StageId stage;
-  int axis = 0;  ///< of that stage
+  VarId axis;  ///< of that stage
 };
 
-/// A read of a stage: its number in Stage::reads.
-using StageRead = std::pair<StageId, int>;
+/// A number of each iterator: elements of a tile, of a core's range.
+using IteratorSizes = IdVector<IteratorId, std::int64_t>;
+
+/// A read of a stage.
+using StageRead = std::pair<StageId, ReadId>;
 
 /// One LDM buffer: a box of a tensor read by one or more stages at the same indices, or written by a stage.
 struct ModelBuffer {
@@ -46,11 +49,11 @@ struct ModelBuffer {
   std::vector<StageRead> reads;  ///< those served by it
   std::vector<IndexExpr> index;  ///< per dimension, highest first, over the axes of `stage`
   std::optional<double> padding;
-  std::vector<std::set<int>> iterators;  ///< per dimension, highest first: iterators that occur in it
-  std::optional<BufferId> shares_with;   ///< overwritten in place: another one
-  bool gathered = false;                 ///< an index is the value of an integer tensor
+  std::vector<std::set<IteratorId>> iterators;  ///< per dimension, highest first: iterators that occur in it
+  std::optional<BufferId> shares_with;          ///< overwritten in place: another one
+  bool gathered = false;                        ///< an index is the value of an integer tensor
 
-  [[nodiscard]] std::set<int> all_iterators() const;
+  [[nodiscard]] std::set<IteratorId> all_iterators() const;
 };
 
 /// Which values of a stage's axis one tile of the iterators demands: tile + window, before clipping to the tensor.
@@ -63,24 +66,25 @@ struct AxisDemand {
 
 struct GroupModel {
   const StageList* list = nullptr;
-  std::vector<ModelIterator> iterators;
+  IdVector<IteratorId, ModelIterator> iterators;
   IdVector<BufferId, ModelBuffer> buffers;
   StageId root;  ///< the last stage
   StageId main;  ///< the stage whose reduction loops stand around its producers: the root, or one before a tail
   IdVector<StageId, bool> in_tail;  ///< computed from the main stage's result, on the same tile, once it is complete
-  std::set<int> pinned;             ///< iterators that must be buffered by one (data-dependent addresses)
+  std::set<IteratorId> pinned;      ///< iterators that must be buffered by one (data-dependent addresses)
   /// Reductions of the main stage whose tiles overlap in what its producers compute or read: a window's (neighbouring
   /// rows of it want the same rows of the producer), and a sum's over results that are sums of the same operands.
-  std::set<int> overlapping;
+  std::set<IteratorId> overlapping;
   /// Buffer that a read is served from.
   std::map<StageRead, BufferId> buffer_of_read;
   IdVector<StageId, BufferId> buffer_of_output;
-  IdVector<StageId, std::vector<AxisDemand>> demands;  ///< by axis
+  IdVector<StageId, IdVector<VarId, AxisDemand>> demands;
 
-  [[nodiscard]] bool is_stored(StageId stage) const;             ///< its result is an output of the group
-  [[nodiscard]] int iterator_of(StageId stage, int axis) const;  ///< -1 for a spatial axis of an earlier stage
-  [[nodiscard]] bool is_main_reduction(int iterator) const;
-  [[nodiscard]] std::optional<int> iterator_named(const std::string& name) const;
+  [[nodiscard]] bool is_stored(StageId stage) const;  ///< its result is an output of the group
+  [[nodiscard]] std::optional<IteratorId> iterator_of(
+      StageId stage, VarId axis) const;  ///< none for a spatial axis of an earlier stage
+  [[nodiscard]] bool is_main_reduction(IteratorId iterator) const;
+  [[nodiscard]] std::optional<IteratorId> iterator_named(const std::string& name) const;
   /// Stages that read the output of `stage`, with the read.
   [[nodiscard]] std::vector<StageRead> readers_of(StageId stage) const;
 };
@@ -92,23 +96,23 @@ GroupModel model_of_no_target(const StageList& list);
 /// What is stored of an earlier stage is stored tile by tile, each element once: so the iterators that move it must lie
 /// outside of all others that have a loop, and no other may be split over cores. Ranks of iterators by how far outside
 /// their loops belong, 0 first; all 0 where the group stores one tensor only.
-std::vector<int> ranks_of_stores(const GroupModel& model);
+IdVector<IteratorId, int> ranks_of_stores(const GroupModel& model);
 /// True if an iterator moves every tensor that the group stores, so that cores may share it.
-bool moves_all_stores(const GroupModel& model, int iterator);
+bool moves_all_stores(const GroupModel& model, IteratorId iterator);
 
 /// The last of the buffers that overwrite each other in place, beginning with this one: its box is that of all.
 BufferId frame_of(const GroupModel& model, BufferId buffer);
 /// Static bounds of what a stage's readers want of a dimension of its output, to see whether they look outside of it.
-Interval demanded_bounds(const GroupModel& model, StageId stage, int dimension);
+Interval demanded_bounds(const GroupModel& model, StageId stage, VarId axis);
 
 /// Largest number of elements that a stage's axis spans in one tile, for buffer sizes by iterator.
-std::int64_t axis_extent(const GroupModel& model, StageId stage, int axis, const std::vector<std::int64_t>& sizes);
+std::int64_t axis_extent(const GroupModel& model, StageId stage, VarId axis, const IteratorSizes& sizes);
 /// Allocated elements per dimension of a buffer, for buffer sizes by iterator.
 std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuffer& buffer,
-                                         const std::vector<std::int64_t>& sizes);
+                                         const IteratorSizes& sizes);
 
 /// Operations of a stage for one tile: its points, whole reductions included, times what each of them computes.
-std::int64_t stage_operations(const GroupModel& model, StageId stage, const std::vector<std::int64_t>& sizes);
+std::int64_t stage_operations(const GroupModel& model, StageId stage, const IteratorSizes& sizes);
 
 /// Largest span of an index expression when axis a spans `extent(a)` consecutive values; at most `dimension` unless
 /// `unclipped`.

@@ -19,7 +19,7 @@ std::vector<TracedSplit> traced(const GroupModel& model, const std::vector<Paral
   std::vector<TracedSplit> splits;
   for (const ParallelSplit& split : parallel) {
     if (const auto iterator = model.iterator_named(split.iterator)) {
-      splits.push_back({iterator_id(*iterator), split.parts});
+      splits.push_back({*iterator, split.parts});
     }
   }
   return splits;

@@ -10,8 +10,6 @@
 
 namespace stowage {
 
-inline IteratorId iterator_id(int iterator) { return IteratorId(static_cast<std::size_t>(iterator)); }
-
 GroupNames names_of(const GroupModel& model);
 /// A trace of the fused operator `subject`, if anybody listens.
 GroupTrace group_trace(TraceSink trace, const std::string& subject, const GroupModel& model);

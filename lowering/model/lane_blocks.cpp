@@ -28,7 +28,7 @@ constexpr std::int64_t preferred_vectors[] = {2, 3, 1};
 /// stages that write or read these, and so on; of each stage and tensor one.
 class BlockedTogether {
  public:
-  BlockedTogether(const StageList& list, StageId stage, int axis) : list_(list) {
+  BlockedTogether(const StageList& list, StageId stage, VarId axis) : list_(list) {
     need_axis(stage, axis);
     while (why_.empty() && !to_look_at_.empty()) {
       const StageId next = to_look_at_.front();
@@ -37,8 +37,8 @@ class BlockedTogether {
     }
   }
 
-  [[nodiscard]] const std::map<StageId, int>& axes() const { return axes_; }
-  [[nodiscard]] const std::map<StageTensorId, int>& dimensions() const { return dimensions_; }
+  [[nodiscard]] const std::map<StageId, VarId>& axes() const { return axes_; }
+  [[nodiscard]] const std::map<StageTensorId, std::size_t>& dimensions() const { return dimensions_; }
   /// Why it cannot be; empty where it can.
   [[nodiscard]] const std::string& why_not() const { return why_; }
 
@@ -50,16 +50,16 @@ class BlockedTogether {
     if (why_.empty()) why_ = std::move(why);
   }
 
-  void need_axis(StageId s, int axis) {
-    if (axis >= stage(s).spatial) return refuse(fmt::format("stage {} reduces it", stage(s).name));
+  void need_axis(StageId s, VarId axis) {
+    if (axis.index() >= stage(s).spatial) return refuse(fmt::format("stage {} reduces it", stage(s).name));
     const auto [known, added] = axes_.emplace(s, axis);
     if (added) to_look_at_.push_back(s);
     if (known->second != axis) refuse(fmt::format("stage {} has it in two places", stage(s).name));
   }
 
-  void look_at(StageId s, int axis) {
+  void look_at(StageId s, VarId axis) {
     const Stage& of = stage(s);
-    const auto depends = [&](const IndexExpr& e) { return mentions(e, variable_of(axis)); };
+    const auto depends = [&](const IndexExpr& e) { return mentions(e, axis); };
     const auto look_at_node = [&](const ScalarNode& node) {
       const auto* index = std::get_if<ScalarNode::Index>(&node.value);
       if (index != nullptr && depends(index->value)) {
@@ -68,21 +68,20 @@ class BlockedTogether {
     };
     visit_nodes(of.body, look_at_node);
     if (of.finish) visit_nodes(of.finish, look_at_node);
-    need_dimension(of.output, axis);
+    need_dimension(of.output, axis.index());
     for (const Access& read : of.reads) {
       for (std::size_t d = 0; d < read.index.size(); ++d) {
-        if (depends(read.index[d])) need_dimension(read.tensor, static_cast<int>(d));
+        if (depends(read.index[d])) need_dimension(read.tensor, d);
       }
     }
   }
 
-  void need_dimension(StageTensorId t, int dimension) {
-    const auto [known, added] = dimensions_.emplace(t, dimension);
-    if (known->second != dimension) refuse(fmt::format("{} has it in two dimensions", tensor(t).name));
+  void need_dimension(StageTensorId t, std::size_t d) {
+    const auto [known, added] = dimensions_.emplace(t, d);
+    if (known->second != d) refuse(fmt::format("{} has it in two dimensions", tensor(t).name));
     if (!added) return;
-    const auto d = static_cast<std::size_t>(dimension);
     for (const StageId s : list_.stages.ids()) {
-      if (stage(s).output == t) need_axis(s, dimension);
+      if (stage(s).output == t) need_axis(s, VarId(d));
       for (const Access& read : stage(s).reads) {
         if (read.tensor == t) need_axis_along(s, read.index[d], tensor(t).shape[d]);
       }
@@ -90,8 +89,8 @@ class BlockedTogether {
   }
 
   void need_axis_along(StageId s, const IndexExpr& index, std::int64_t extent) {
-    for (int axis = 0; axis < static_cast<int>(stage(s).axes.size()); ++axis) {
-      if (index.is_variable(variable_of(axis)) && stage(s).axes[static_cast<std::size_t>(axis)].extent == extent) {
+    for (VarId axis; axis.index() < stage(s).axes.size(); ++axis) {
+      if (index.is_variable(axis) && stage(s).axes[axis.index()].extent == extent) {
         return need_axis(s, axis);
       }
     }
@@ -99,8 +98,8 @@ class BlockedTogether {
   }
 
   const StageList& list_;
-  std::map<StageId, int> axes_;
-  std::map<StageTensorId, int> dimensions_;
+  std::map<StageId, VarId> axes_;
+  std::map<StageTensorId, std::size_t> dimensions_;
   std::deque<StageId> to_look_at_;
   std::string why_;
 };
@@ -108,7 +107,7 @@ class BlockedTogether {
 /// A stage whose sum the lanes run along, and its read of the weights.
 struct Product {
   StageId stage;
-  int weights = 0;
+  ReadId weights;
 };
 
 /// Those of a group: one of which one factor moves along the lanes, and those of which both do, which follow it.
@@ -118,7 +117,7 @@ struct Products {
 };
 
 /// The two reads of a float32 product under a sum.
-std::optional<std::pair<int, int>> factors_of(const Stage& stage) {
+std::optional<std::pair<ReadId, ReadId>> factors_of(const Stage& stage) {
   if (stage.reduction != Reduction::sum) return std::nullopt;
   const auto* product = std::get_if<ScalarNode::Binary>(&stage.body->value);
   if (product == nullptr || product->op != BinaryOp::multiply || stage.body->type != ElementType::f32)
@@ -129,12 +128,10 @@ std::optional<std::pair<int, int>> factors_of(const Stage& stage) {
   return std::pair{a->read, b->read};
 }
 
-bool moves(const Stage& stage, int read, int axis) {
-  return lane_use(stage.reads[static_cast<std::size_t>(read)], variable_of(axis)) != LaneUse::none;
-}
+bool moves(const Stage& stage, ReadId read, VarId axis) { return lane_use(stage.reads[read], axis) != LaneUse::none; }
 
 /// The read of a stage's product that moves along an axis, where the other one does not.
-std::optional<int> read_along(const Stage& stage, int axis) {
+std::optional<ReadId> read_along(const Stage& stage, VarId axis) {
   const auto factors = factors_of(stage);
   if (!factors) return std::nullopt;
   const auto [a, b] = *factors;
@@ -143,8 +140,8 @@ std::optional<int> read_along(const Stage& stage, int axis) {
 }
 
 /// Why the tensor that a stage reads are no weights that could be packed; empty where they could.
-std::string why_not_packed(const StageList& list, const Stage& stage, int read) {
-  const StageTensorId t = stage.reads[static_cast<std::size_t>(read)].tensor;
+std::string why_not_packed(const StageList& list, const Stage& stage, ReadId read) {
+  const StageTensorId t = stage.reads[read].tensor;
   const StageTensor& weights = list.tensors[t];
   if (weights.role != TensorRole::constant || !weights.strides.empty() || weights.packing) {
     return fmt::format("{} is no constant that could be packed", weights.name);
@@ -192,14 +189,14 @@ bool may_lie_innermost(const StageList& list, const BlockedTogether& together, S
 std::optional<Product> following_product(const StageList& list, const BlockedTogether& together, StageId s,
                                          const std::vector<Product>& following) {
   const Stage& stage = list.stages[s];
-  const int axis = together.axes().at(s);
+  const VarId axis = together.axes().at(s);
   const auto factors = factors_of(stage);
-  if (!factors || axis + 1 == stage.spatial) return std::nullopt;
+  if (!factors || axis.index() + 1 == stage.spatial) return std::nullopt;
   auto [values, weights] = *factors;
   if (!moves(stage, values, axis) || !moves(stage, weights, axis)) return std::nullopt;
   if (!why_not_packed(list, stage, weights).empty()) std::swap(values, weights);
   if (!why_not_packed(list, stage, weights).empty()) return std::nullopt;
-  if (!may_lie_innermost(list, together, stage.reads[static_cast<std::size_t>(values)].tensor)) return std::nullopt;
+  if (!may_lie_innermost(list, together, stage.reads[values].tensor)) return std::nullopt;
   if (!why_not_innermost(list, s, following).empty()) return std::nullopt;
   return Product{s, weights};
 }
@@ -219,7 +216,7 @@ std::variant<Products, std::string> find_products(const StageList& list, const B
     if (found) return "two stages sum products along it";
     found = Product{s, *read};
     if (std::string why = why_not_packed(list, stage, *read); !why.empty()) return why;
-    if (axis + 1 == stage.spatial) continue;
+    if (axis.index() + 1 == stage.spatial) continue;
     if (std::string why = why_not_innermost(list, s, following); !why.empty()) return why;
   }
   if (!found) return "no stage sums products of weights along it";
@@ -246,7 +243,7 @@ class LaneBlocker {
     std::optional<Stage> original;
     if (stored_) original = list_.stages[*stored_];
     for (const auto& [s, of_stage] : together_.axes()) block_axis(s, of_stage);
-    for (const auto& [t, dimension] : together_.dimensions()) block_dimension(t, static_cast<std::size_t>(dimension));
+    for (const auto& [t, dimension] : together_.dimensions()) block_dimension(t, dimension);
     if (original) store_sum(*stored_, *original);
     return std::move(list_);
   }
@@ -254,9 +251,9 @@ class LaneBlocker {
  private:
   void put_innermost(const Product& product) {
     const Stage& sum = list_.stages[product.stage];
-    weights_.insert(sum.reads[static_cast<std::size_t>(product.weights)].tensor);
+    weights_.insert(sum.reads[product.weights].tensor);
     sums_.insert(product.stage);
-    if (together_.axes().at(product.stage) + 1 == sum.spatial) return;
+    if (together_.axes().at(product.stage).index() + 1 == sum.spatial) return;
     if (list_.tensors[sum.output].role == TensorRole::output) {
       stored_ = product.stage;
     } else {
@@ -267,7 +264,7 @@ class LaneBlocker {
   /// Puts blocks and lanes where a tensor has them, instead of its dimension.
   template <class Value>
   void block(std::vector<Value>& dimensions, StageTensorId t, const Value& blocks, const Value& lanes) const {
-    const auto at = dimensions.begin() + together_.dimensions().at(t);
+    const auto at = dimensions.begin() + static_cast<std::ptrdiff_t>(together_.dimensions().at(t));
     if (weights_.contains(t)) {
       dimensions.erase(at);
       dimensions.insert(dimensions.begin(), blocks);
@@ -278,14 +275,14 @@ class LaneBlocker {
     }
   }
 
-  void block_axis(StageId s, int axis) {
+  void block_axis(StageId s, VarId axis) {
     Stage& stage = list_.stages[s];
     const bool last = sums_.contains(s) || innermost_.contains(stage.output);
-    const int lanes = last ? stage.spatial : axis + 1;
+    const VarId lanes(last ? stage.spatial : axis.index() + 1);
     for (Access& read : stage.reads) {
       for (IndexExpr& e : read.index) e = renumbered(e, lanes);
       if (!together_.dimensions().contains(read.tensor)) continue;
-      block(read.index, read.tensor, IndexExpr(variable_of(axis)), IndexExpr(variable_of(lanes)));
+      block(read.index, read.tensor, IndexExpr(axis), IndexExpr(lanes));
     }
     const auto renumbered_leaves = [&](const ScalarExpr& e) {
       return map_leaves(e, [&](const ScalarExpr& leaf) -> ScalarExpr {
@@ -295,17 +292,15 @@ class LaneBlocker {
     };
     stage.body = renumbered_leaves(stage.body);
     if (stage.finish) stage.finish = renumbered_leaves(stage.finish);
-    Axis& blocks = stage.axes[static_cast<std::size_t>(axis)];
+    Axis& blocks = stage.axes[axis.index()];
     blocks.extent /= block_;
     blocks.name = name_ + "_block";
-    stage.axes.insert(stage.axes.begin() + lanes, {name_ + "_lane", block_});
+    stage.axes.insert(stage.axes.begin() + static_cast<std::ptrdiff_t>(lanes.index()), {name_ + "_lane", block_});
     ++stage.spatial;
   }
 
-  static IndexExpr renumbered(const IndexExpr& e, int lanes) {
-    return substitute(e, [&](VarId axis) {
-      return IndexExpr(axis.index() >= static_cast<std::size_t>(lanes) ? VarId(axis.index() + 1) : axis);
-    });
+  static IndexExpr renumbered(const IndexExpr& e, VarId lanes) {
+    return substitute(e, [&](VarId axis) { return IndexExpr(axis >= lanes ? VarId(axis.index() + 1) : axis); });
   }
 
   void block_dimension(StageTensorId t, std::size_t d) {
@@ -328,28 +323,28 @@ class LaneBlocker {
   /// The sum becomes an intermediate with its lanes innermost; a stage stores it as the graph has it.
   void store_sum(StageId product, const Stage& original) {
     Stage& sum = list_.stages[product];
-    const int axis = together_.axes().at(product);
+    const VarId axis = together_.axes().at(product), lanes(axis.index() + 1);
     const StageTensor& stored = list_.tensors[original.output];
     StageTensor inner;
     inner.name = stored.name + "_sum";
     inner.type = stored.type;
     inner.role = TensorRole::intermediate;
-    for (int a = 0; a < sum.spatial; ++a) inner.shape.push_back(sum.axes[static_cast<std::size_t>(a)].extent);
+    for (const VarId a : sum.spatial_axes()) inner.shape.push_back(sum.axes[a.index()].extent);
     Stage store;
     store.name = original.name + "_store";
     store.output = original.output;
-    store.axes.assign(original.axes.begin(), original.axes.begin() + original.spatial);
-    store.axes[static_cast<std::size_t>(axis)] = sum.axes[static_cast<std::size_t>(axis)];
-    store.axes.insert(store.axes.begin() + axis + 1, sum.axes[static_cast<std::size_t>(sum.spatial - 1)]);
+    for (const VarId a : original.spatial_axes()) store.axes.push_back(original.axes[a.index()]);
+    store.axes[axis.index()] = sum.axes[axis.index()];
+    store.axes.insert(store.axes.begin() + static_cast<std::ptrdiff_t>(lanes.index()), sum.axes[sum.spatial - 1]);
     store.spatial = sum.spatial;
     sum.output = list_.tensors.next_id();
     Access read{sum.output, {}, std::nullopt};
-    for (int a = 0; a < store.spatial; ++a) {
-      if (a != axis + 1) read.index.emplace_back(variable_of(a));
+    for (const VarId a : store.spatial_axes()) {
+      if (a != lanes) read.index.emplace_back(a);
     }
-    read.index.emplace_back(variable_of(axis + 1));
+    read.index.emplace_back(lanes);
     store.reads.push_back(std::move(read));
-    store.body = scalar_read(inner.type, 0);
+    store.body = scalar_read(inner.type, ReadId(0));
     list_.tensors.push_back(std::move(inner));
     list_.stages.push_back(std::move(store));
   }
@@ -368,7 +363,7 @@ std::variant<StageList, std::string> block_one(StageList list, const std::string
   const GroupModel model = model_of_no_target(list);
   const auto found = model.iterator_named(name);
   if (!found) return fmt::format("there is no iterator '{}'", name);
-  const ModelIterator& iterator = model.iterators[static_cast<std::size_t>(*found)];
+  const ModelIterator& iterator = model.iterators[*found];
   if (!iterator.spatial) return fmt::format("'{}' is reduced", name);
   if (iterator.extent % block != 0) {
     return fmt::format("{} elements of '{}' are no whole number of blocks of {}", iterator.extent, name, block);
@@ -421,7 +416,7 @@ std::variant<StageList, Decision> block_lanes(StageList stages, const LaneBlocks
   for (const auto& [name, block] : blocks) {
     const GroupModel model = model_of_no_target(stages);
     const auto lane = model.iterator_named(name + "_lane");
-    const bool is_blocked = lane && model.iterators[static_cast<std::size_t>(*lane)].extent == block;
+    const bool is_blocked = lane && model.iterators[*lane].extent == block;
     if (is_blocked && model.iterator_named(name + "_block")) continue;
     auto blocked = block_one(std::move(stages), name, block);
     if (const auto* why = std::get_if<std::string>(&blocked)) {

@@ -19,7 +19,7 @@ namespace {
 template <class OwnerId>
 struct Pair {
   OwnerId owner;
-  int first = 0;
+  std::size_t first = 0;
   friend auto operator<=>(const Pair&, const Pair&) = default;
 };
 using AxisPair = Pair<StageId>;
@@ -46,9 +46,6 @@ class MergedTogether {
  private:
   [[nodiscard]] const Stage& stage(StageId s) const { return list_.stages[s]; }
   [[nodiscard]] const StageTensor& tensor(StageTensorId t) const { return list_.tensors[t]; }
-  [[nodiscard]] static std::int64_t extent(const Stage& stage, int axis) {
-    return stage.axes[static_cast<std::size_t>(axis)].extent;
-  }
 
   void refuse(std::string why) {
     if (why_.empty()) why_ = std::move(why);
@@ -63,8 +60,8 @@ class MergedTogether {
 
   void need_axes(AxisPair pair) {
     const Stage& of = stage(pair.owner);
-    const int second = pair.first + 1;
-    if (second >= static_cast<int>(of.axes.size()) || (pair.first < of.spatial) != (second < of.spatial)) {
+    const std::size_t second = pair.first + 1;
+    if (second >= of.axes.size() || (pair.first < of.spatial) != (second < of.spatial)) {
       return refuse(fmt::format("they are no neighbours in stage {}", of.name));
     }
     if (has_another(axes_, pair)) return refuse(fmt::format("stage {} has them in two places", of.name));
@@ -73,7 +70,7 @@ class MergedTogether {
 
   void look_at_axes(AxisPair pair) {
     const Stage& of = stage(pair.owner);
-    const VarId outer = variable_of(pair.first), inner = variable_of(pair.first + 1);
+    const VarId outer(pair.first), inner(pair.first + 1);
     const auto depends = [&](const IndexExpr& e) {
       const auto variables = variables_of(e);
       return variables.contains(outer) || variables.contains(inner);
@@ -93,16 +90,16 @@ class MergedTogether {
       const auto d = static_cast<std::size_t>(found - read.index.begin());
       const bool neighbours = d + 1 < read.index.size() && read.index[d].is_variable(outer) &&
                               read.index[d + 1].is_variable(inner) &&
-                              tensor(read.tensor).shape[d + 1] == extent(of, pair.first + 1) &&
+                              tensor(read.tensor).shape[d + 1] == of.axes[inner.index()].extent &&
                               std::none_of(found + 2, read.index.end(), depends);
       if (!neighbours) return refuse(fmt::format("stage {} reads {} otherwise", of.name, tensor(read.tensor).name));
-      need_dimensions({read.tensor, static_cast<int>(d)});
+      need_dimensions({read.tensor, d});
     }
   }
 
   void need_dimensions(DimensionPair pair) {
     const StageTensor& of = tensor(pair.owner);
-    const auto d = static_cast<std::size_t>(pair.first);
+    const std::size_t d = pair.first;
     if (has_another(dimensions_, pair)) return refuse(fmt::format("{} has them in two places", of.name));
     if (!dimensions_.insert(pair).second) return;
     if (!of.strides.empty() && of.strides[d] != of.strides[d + 1] * of.shape[d + 1]) {
@@ -120,9 +117,9 @@ class MergedTogether {
     const IndexExpr& outer = read.index[d];
     const IndexExpr& inner = read.index[d + 1];
     if (outer.is_constant() && inner.is_constant() && !read.padding) return;
-    for (int axis = 0; axis + 1 < static_cast<int>(stage(s).axes.size()); ++axis) {
-      if (outer.is_variable(variable_of(axis)) && inner.is_variable(variable_of(axis + 1)) &&
-          extent(stage(s), axis + 1) == tensor(read.tensor).shape[d + 1]) {
+    for (std::size_t axis = 0; axis + 1 < stage(s).axes.size(); ++axis) {
+      if (outer.is_variable(VarId(axis)) && inner.is_variable(VarId(axis + 1)) &&
+          stage(s).axes[axis + 1].extent == tensor(read.tensor).shape[d + 1]) {
         return need_axes({s, axis});
       }
     }
@@ -167,7 +164,7 @@ void merge_in_stage(Stage& stage, std::optional<std::size_t> first, const std::s
                     const std::set<DimensionPair>& dimensions, const IdVector<StageTensorId, StageTensor>& tensors) {
   for (Access& read : stage.reads) {
     for (std::size_t d = 0; d + 1 < read.index.size(); ++d) {
-      if (!dimensions.contains({read.tensor, static_cast<int>(d)})) continue;
+      if (!dimensions.contains({read.tensor, d})) continue;
       // Row-major: of a merged pair of axes the outer one falls out below.
       const std::int64_t row = tensors[read.tensor].shape[d + 1];
       read.index[d] = read.index[d].is_constant() ? read.index[d] * row + read.index[d + 1] : read.index[d + 1];
@@ -193,7 +190,7 @@ void merge_in_stage(Stage& stage, std::optional<std::size_t> first, const std::s
   Axis& axis = stage.axes[*first];
   axis.name = name.empty() ? fmt::format("{}_{}", axis.name, stage.axes[*first + 1].name) : name;
   axis.extent *= stage.axes[*first + 1].extent;
-  if (static_cast<int>(*first) < stage.spatial) --stage.spatial;
+  if (*first < stage.spatial) --stage.spatial;
   erase_at(stage.axes, *first + 1);
 }
 
@@ -201,19 +198,19 @@ StageList merge_pair(StageList list, const MergedTogether& together, AxisPair ax
   for (const StageId s : list.stages.ids()) {
     std::optional<std::size_t> first;
     for (const AxisPair& pair : together.axes()) {
-      if (pair.owner == s) first = static_cast<std::size_t>(pair.first);
+      if (pair.owner == s) first = pair.first;
     }
     merge_in_stage(list.stages[s], first, s == axes.owner ? name : "", together.dimensions(), list.tensors);
   }
   for (const DimensionPair& pair : together.dimensions()) {
-    merge_dimensions(list.tensors[pair.owner], static_cast<std::size_t>(pair.first));
+    merge_dimensions(list.tensors[pair.owner], pair.first);
   }
   return list;
 }
 
 const ModelIterator* find_iterator(const GroupModel& model, const std::string& name) {
   const auto found = model.iterator_named(name);
-  return found ? &model.iterators[static_cast<std::size_t>(*found)] : nullptr;
+  return found ? &model.iterators[*found] : nullptr;
 }
 
 /// Merges iterator `outer` with iterator `inner`; their name is that of both.
@@ -225,10 +222,11 @@ std::variant<StageList, std::string> merge_two(const StageList& list, const std:
   if (first == nullptr || second == nullptr) {
     return fmt::format("there is no iterator '{}'", first == nullptr ? outer : inner);
   }
-  if (first->stage != second->stage || first->axis + 1 != second->axis || first->spatial != second->spatial) {
+  if (first->stage != second->stage || first->axis.index() + 1 != second->axis.index() ||
+      first->spatial != second->spatial) {
     return fmt::format("'{}' does not follow '{}'", inner, outer);
   }
-  const AxisPair axes{first->stage, first->axis};
+  const AxisPair axes{first->stage, first->axis.index()};
   const MergedTogether together(list, axes);
   if (!together.why_not().empty()) return together.why_not();
   return merge_pair(list, together, axes, outer + "_" + inner);

@@ -10,11 +10,11 @@
 
 namespace stowage {
 
-Residents::Residents(const GroupModel& model, const ResidentInputs& of_tensors, std::vector<std::int64_t> ranges) {
+Residents::Residents(const GroupModel& model, const ResidentInputs& of_tensors, IteratorSizes ranges) {
   if (of_tensors.empty()) return;
   ranges_ = std::move(ranges);
   for (const BufferId b : model.buffers.ids()) {
-    std::set<int> along;
+    std::set<IteratorId> along;
     const auto found = of_tensors.find(model.buffers[b].name);
     if (found != of_tensors.end() && model.buffers[b].kind == ModelBuffer::Kind::input) {
       for (const std::string& name : found->second) {
@@ -25,43 +25,41 @@ Residents::Residents(const GroupModel& model, const ResidentInputs& of_tensors, 
   }
 }
 
-bool Residents::is_along(BufferId buffer, int iterator) const {
+bool Residents::is_along(BufferId buffer, IteratorId iterator) const {
   return !along_.empty() && along_[buffer].contains(iterator);
 }
 
-std::set<int> Residents::moving(const GroupModel& model, BufferId buffer) const {
-  std::set<int> iterators = model.buffers[buffer].all_iterators();
-  std::erase_if(iterators, [&](int iterator) { return is_along(buffer, iterator); });
+std::set<IteratorId> Residents::moving(const GroupModel& model, BufferId buffer) const {
+  std::set<IteratorId> iterators = model.buffers[buffer].all_iterators();
+  std::erase_if(iterators, [&](IteratorId iterator) { return is_along(buffer, iterator); });
   return iterators;
 }
 
-std::vector<std::int64_t> Residents::sizes_of(BufferId buffer, const std::vector<std::int64_t>& tile) const {
-  std::vector<std::int64_t> sizes = tile;
+IteratorSizes Residents::sizes_of(BufferId buffer, const IteratorSizes& tile) const {
+  IteratorSizes sizes = tile;
   if (along_.empty()) return sizes;
-  for (const int iterator : along_[buffer]) {
-    const auto i = static_cast<std::size_t>(iterator);
-    sizes[i] = std::max(sizes[i], ranges_[i]);
+  for (const IteratorId iterator : along_[buffer]) {
+    sizes[iterator] = std::max(sizes[iterator], ranges_[iterator]);
   }
   return sizes;
 }
 
-std::string why_not_resident(const GroupModel& model, BufferId buffer, int iterator) {
+std::string why_not_resident(const GroupModel& model, BufferId buffer, IteratorId iterator) {
   const ModelBuffer& wanted = model.buffers[buffer];
   if (wanted.kind != ModelBuffer::Kind::input) return "is not loaded";
-  const std::string& name = model.iterators[static_cast<std::size_t>(iterator)].name;
+  const std::string& name = model.iterators[iterator].name;
   if (!wanted.all_iterators().contains(iterator)) return fmt::format("does not move with {}", name);
   if (frame_of(model, buffer) != buffer || wanted.shares_with) return "is overwritten in place, tile by tile";
   return why_one_slot(model, buffer);
 }
 
-std::vector<std::int64_t> buffer_extents(const GroupModel& model, BufferId buffer,
-                                         const std::vector<std::int64_t>& tile, const Residents& residents) {
+std::vector<std::int64_t> buffer_extents(const GroupModel& model, BufferId buffer, const IteratorSizes& tile,
+                                         const Residents& residents) {
   return buffer_extents(model, model.buffers[buffer], residents.sizes_of(buffer, tile));
 }
 
-IdVector<BufferId, std::int64_t> buffer_bytes(const GroupModel& model, const std::vector<std::int64_t>& tile,
-                                              int alignment, const IdVector<BufferId, int>& slots,
-                                              const Residents& residents) {
+IdVector<BufferId, std::int64_t> buffer_bytes(const GroupModel& model, const IteratorSizes& tile, int alignment,
+                                              const IdVector<BufferId, int>& slots, const Residents& residents) {
   IdVector<BufferId, std::int64_t> bytes;
   for (const BufferId b : model.buffers.ids()) {
     const ModelBuffer& buffer = model.buffers[b];

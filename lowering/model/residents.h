@@ -23,31 +23,30 @@ class Residents {
   /// Nothing is.
   Residents() = default;
   /// `ranges`: of every iterator on one core. Names that the group does not have are passed over.
-  Residents(const GroupModel& model, const ResidentInputs& of_tensors, std::vector<std::int64_t> ranges);
+  Residents(const GroupModel& model, const ResidentInputs& of_tensors, IteratorSizes ranges);
 
-  [[nodiscard]] bool is_along(BufferId buffer, int iterator) const;
+  [[nodiscard]] bool is_along(BufferId buffer, IteratorId iterator) const;
   /// The iterators whose loops move a buffer.
-  [[nodiscard]] std::set<int> moving(const GroupModel& model, BufferId buffer) const;
+  [[nodiscard]] std::set<IteratorId> moving(const GroupModel& model, BufferId buffer) const;
   /// The sizes by iterator that a buffer's box follows from: a core's range where it is resident, else the tile's.
-  [[nodiscard]] std::vector<std::int64_t> sizes_of(BufferId buffer, const std::vector<std::int64_t>& tile) const;
+  [[nodiscard]] IteratorSizes sizes_of(BufferId buffer, const IteratorSizes& tile) const;
 
  private:
-  IdVector<BufferId, std::set<int>> along_;
-  std::vector<std::int64_t> ranges_;
+  IdVector<BufferId, std::set<IteratorId>> along_;
+  IteratorSizes ranges_;
 };
 
 /// Why a buffer cannot be resident along an iterator, as the end of a sentence that begins with its name; empty if it
 /// can.
-std::string why_not_resident(const GroupModel& model, BufferId buffer, int iterator);
+std::string why_not_resident(const GroupModel& model, BufferId buffer, IteratorId iterator);
 
 /// Allocated elements per dimension of a buffer, for tile sizes by iterator.
-std::vector<std::int64_t> buffer_extents(const GroupModel& model, BufferId buffer,
-                                         const std::vector<std::int64_t>& tile, const Residents& residents);
+std::vector<std::int64_t> buffer_extents(const GroupModel& model, BufferId buffer, const IteratorSizes& tile,
+                                         const Residents& residents);
 
 /// Bytes of every buffer, each of its slots rounded up to `alignment`; 0 for one that shares another's place. `slots`
 /// by buffer, none given: one each.
-IdVector<BufferId, std::int64_t> buffer_bytes(const GroupModel& model, const std::vector<std::int64_t>& tile,
-                                              int alignment, const IdVector<BufferId, int>& slots,
-                                              const Residents& residents);
+IdVector<BufferId, std::int64_t> buffer_bytes(const GroupModel& model, const IteratorSizes& tile, int alignment,
+                                              const IdVector<BufferId, int>& slots, const Residents& residents);
 
 }  // namespace stowage

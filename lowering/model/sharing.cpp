@@ -61,14 +61,14 @@ std::string why_not_shared(const GroupModel& model, BufferId buffer, const std::
     return fmt::format("is wanted by {}, which are one row", counted(cores, "core"));
   }
   for (const ParallelSplit& split : parallel) {
-    const std::int64_t extent = model.iterators[static_cast<std::size_t>(*model.iterator_named(split.iterator))].extent;
+    const std::int64_t extent = model.iterators[*model.iterator_named(split.iterator)].extent;
     if (extent % split.parts == 0 || boxes_of_nothing_are_empty(model)) continue;
     return fmt::format(
         "is loaded in trips that some cores have nothing left for ({} of {} in {} parts), and where a stage "
         "reads follows from a division or a table there",
         split.iterator, extent, split.parts);
   }
-  const std::set<int> moving = loaded.all_iterators();
+  const std::set<IteratorId> moving = loaded.all_iterators();
   std::int64_t stride = cores;
   for (const ParallelSplit& split : parallel) {
     stride /= split.parts;

@@ -136,12 +136,12 @@ void tell_form(TraceSink sink, const std::string& subject, const StageList& stag
   const GroupTrace trace = group_trace(sink, subject, model);
   for (const auto& [iterator, block] : form.lanes) {
     const auto lanes = model.iterator_named(iterator + "_lane");
-    if (lanes) trace.add(LanesBlocked{iterator_id(*lanes), block});
+    if (lanes) trace.add(LanesBlocked{*lanes, block});
   }
   for (const std::vector<std::string>& run : form.merged) {
     const auto iterator = model.iterator_named(fmt::format("{}", fmt::join(run, "_")));
     if (!iterator) continue;
-    trace.add(AxesMerged{iterator_id(*iterator), model.iterators[static_cast<std::size_t>(*iterator)].extent});
+    trace.add(AxesMerged{*iterator, model.iterators[*iterator].extent});
   }
   if (form.folded) trace.add(StagesFolded{});
   for (const BufferId b : model.buffers.ids()) {

@@ -76,7 +76,7 @@ Span TileBoxes::hull(const IndexExpr& e, StageId stage, const std::function<Span
           break;
         }
         // A pinned gather: the only element of the buffer that holds the index.
-        const BufferId buffer = model_->buffer_of_read.at({stage, static_cast<int>(-1 - atom.number)});
+        const BufferId buffer = model_->buffer_of_read.at({stage, ReadId(static_cast<std::size_t>(-1 - atom.number))});
         value = {value_in(buffer, atom.bound), value_in(buffer, atom.bound)};
         break;
       }
@@ -88,14 +88,13 @@ Span TileBoxes::hull(const IndexExpr& e, StageId stage, const std::function<Span
   return sum;
 }
 
-Span TileBoxes::axis_span(StageId stage_number, int axis, const std::set<int>& fixed) const {
-  const int iterator = model_->iterator_of(stage_number, axis);
-  if (iterator >= 0) {
-    const IteratorTile& tile = (*tiles_)[static_cast<std::size_t>(iterator)];
-    if (tile.whole || fixed.contains(iterator)) return span_of_range(tile.start, tile.extent);
+Span TileBoxes::axis_span(StageId stage_number, VarId axis, const std::set<IteratorId>& fixed) const {
+  if (const auto iterator = model_->iterator_of(stage_number, axis)) {
+    const IteratorTile& tile = (*tiles_)[*iterator];
+    if (tile.whole || fixed.contains(*iterator)) return span_of_range(tile.start, tile.extent);
     return span_of_range(tile.core_start, tile.core_extent);
   }
-  const std::int64_t last = stage(stage_number).axes[static_cast<std::size_t>(axis)].extent - 1;
+  const std::int64_t last = stage(stage_number).axes[axis.index()].extent - 1;
   Span clipped = demanded_span(stage_number, axis, fixed);
   const Interval reach = demanded_bounds(*model_, stage_number, axis);
   if (reach.low < 0) clipped.low = maximum(clipped.low, 0);
@@ -103,22 +102,21 @@ Span TileBoxes::axis_span(StageId stage_number, int axis, const std::set<int>& f
   return clipped;
 }
 
-Span TileBoxes::demanded_span(StageId stage_number, int dimension, const std::set<int>& fixed) const {
+Span TileBoxes::demanded_span(StageId stage_number, VarId axis, const std::set<IteratorId>& fixed) const {
   std::optional<Span> all;
   for (const auto& [reader, read] : model_->readers_of(stage_number)) {
-    const Access& access = stage(reader).reads[static_cast<std::size_t>(read)];
-    const Span wanted = hull(access.index[static_cast<std::size_t>(dimension)], reader, [&, reader = reader](VarId a) {
-      return reader_axis_span(reader, static_cast<int>(a.index()), fixed);
-    });
+    const Access& access = stage(reader).reads[read];
+    const Span wanted = hull(access.index[axis.index()], reader,
+                             [&, reader = reader](VarId a) { return reader_axis_span(reader, a, fixed); });
     all = all ? Span{minimum(all->low, wanted.low), maximum(all->high, wanted.high)} : wanted;
   }
   check(all.has_value(), "a stage whose output nobody reads");
   return *all;
 }
 
-Span TileBoxes::reader_axis_span(StageId reader, int axis, const std::set<int>& fixed) const {
+Span TileBoxes::reader_axis_span(StageId reader, VarId axis, const std::set<IteratorId>& fixed) const {
   const Stage& s = stage(reader);
-  if (axis >= s.spatial && reader != model_->main) return {0, s.axes[static_cast<std::size_t>(axis)].extent - 1};
+  if (axis.index() >= s.spatial && reader != model_->main) return {0, s.axes[axis.index()].extent - 1};
   return axis_span(reader, axis, fixed);
 }
 

@@ -28,21 +28,22 @@ struct IteratorTile {
 class TileBoxes {
  public:
   /// `tiles` by iterator of the model; both must outlive this, and tiles may change as loops are entered.
-  TileBoxes(const GroupModel& model, const std::vector<IteratorTile>& tiles) : model_(&model), tiles_(&tiles) {}
+  TileBoxes(const GroupModel& model, const IdVector<IteratorId, IteratorTile>& tiles)
+      : model_(&model), tiles_(&tiles) {}
 
   /// Bounds of an index of a stage's access when each axis runs over a span.
   [[nodiscard]] Span hull(const IndexExpr& e, StageId stage, const std::function<Span(VarId)>& axis) const;
   /// Values of a stage's axis inside the loops of the iterators `fixed`: the tile of these, else the core's range.
-  [[nodiscard]] Span axis_span(StageId stage, int axis, const std::set<int>& fixed) const;
+  [[nodiscard]] Span axis_span(StageId stage, VarId axis, const std::set<IteratorId>& fixed) const;
   /// What the readers of a stage's output want of one dimension, not clipped to the tensor.
-  [[nodiscard]] Span demanded_span(StageId stage, int dimension, const std::set<int>& fixed) const;
+  [[nodiscard]] Span demanded_span(StageId stage, VarId axis, const std::set<IteratorId>& fixed) const;
 
  private:
-  [[nodiscard]] Span reader_axis_span(StageId reader, int axis, const std::set<int>& fixed) const;
+  [[nodiscard]] Span reader_axis_span(StageId reader, VarId axis, const std::set<IteratorId>& fixed) const;
   [[nodiscard]] const Stage& stage(StageId s) const { return model_->list->stages[s]; }
 
   const GroupModel* model_;
-  const std::vector<IteratorTile>* tiles_;
+  const IdVector<IteratorId, IteratorTile>* tiles_;
 };
 
 /// Bounds of an index over all points of a stage.

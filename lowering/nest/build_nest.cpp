@@ -88,17 +88,17 @@ class NestBuilder {
   // --- iterators and the core grid -----------------------------------------------------------------------------------
 
   [[nodiscard]] const ModelIterator& iterator_of(const OuterLoop& loop) const {
-    return model_.iterators[static_cast<std::size_t>(loop.iterator)];
+    return model_.iterators[loop.iterator];
   }
 
   void add_core_grid() {
-    for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
+    for (const IteratorId i : model_.iterators.ids()) {
       tiles_.push_back({0, model_.iterators[i].extent, 0, model_.iterators[i].extent, read_.whole[i]});
     }
     int stride = 1;
     for (const ParallelSplit& split : read_.parallel) stride *= static_cast<int>(split.parts);
     for (const ParallelSplit& split : read_.parallel) {
-      const auto i = static_cast<std::size_t>(*model_.iterator_named(split.iterator));
+      const IteratorId i = model_.iterator_named(split.iterator).value();
       stride /= static_cast<int>(split.parts);
       if (split.parts == 1) continue;
       const VarId core = add_variable(split.iterator + "_core", NestVariable::Kind::core, {0, split.parts - 1});
@@ -160,15 +160,14 @@ class NestBuilder {
     nest_.ldm_bytes = offset;
   }
 
-  [[nodiscard]] const Access& access_of(StageId stage, int read) const {
-    return nest_.stages.stages[stage].reads[static_cast<std::size_t>(read)];
+  [[nodiscard]] const Access& access_of(StageId stage, ReadId read) const {
+    return nest_.stages.stages[stage].reads[read];
   }
 
   // --- the nest ------------------------------------------------------------------------------------------------------
 
   /// Binds start and extent of an iterator's tile, at the top (whole iterators) or inside its loop.
-  void bind_tile(Block& block, int iterator, const IndexExpr& loop_variable) {
-    const auto i = static_cast<std::size_t>(iterator);
+  void bind_tile(Block& block, IteratorId i, const IndexExpr& loop_variable) {
     const std::string& name = model_.iterators[i].name;
     const std::int64_t size = read_.sizes[i];
     IteratorTile& tile = tiles_[i];
@@ -193,7 +192,7 @@ class NestBuilder {
   }
 
   [[nodiscard]] IndexExpr trips_of(const OuterLoop& loop) const {
-    const auto i = static_cast<std::size_t>(loop.iterator);
+    const IteratorId i = loop.iterator;
     const IndexExpr& range = tiles_[i].core_extent;
     if (in_step_) return ceil_div(read_.ranges[i], read_.sizes[i]);
     if (range.is_constant()) return ceil_div(range.constant(), read_.sizes[i]);
@@ -201,11 +200,11 @@ class NestBuilder {
   }
 
   /// The block at `depth` of the main chain, with everything below.
-  Block chain(int depth, const std::set<int>& fixed) {
+  Block chain(std::size_t depth, const std::set<IteratorId>& fixed) {
     Block block;
     if (depth == 0) {
-      for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
-        if (read_.whole[i]) bind_tile(block, static_cast<int>(i), 0);
+      for (const IteratorId i : model_.iterators.ids()) {
+        if (read_.whole[i]) bind_tile(block, i, 0);
       }
     }
     const bool inside_spatial = depth == read_.spatial_loops;
@@ -215,9 +214,9 @@ class NestBuilder {
       compute_stage(block, stage, fixed);
     }
     if (inside_spatial) begin_stage(block, model_.main, fixed);
-    if (depth < static_cast<int>(read_.main.size())) {
-      const OuterLoop& loop = read_.loop(read_.main[static_cast<std::size_t>(depth)]);
-      append(block, enter(loop, fixed, [&](const std::set<int>& inside) { return chain(depth + 1, inside); }));
+    if (depth < read_.main.size()) {
+      const OuterLoop& loop = read_.loop(read_.main[depth]);
+      append(block, enter(loop, fixed, [&](const std::set<IteratorId>& inside) { return chain(depth + 1, inside); }));
     } else {
       block.push_back(compute(model_.main, fixed));
     }
@@ -232,13 +231,14 @@ class NestBuilder {
 
   static void append(Block& block, StmtPtr made) { block.push_back(std::move(made)); }
 
-  StmtPtr enter(const OuterLoop& loop, std::set<int> fixed, const std::function<Block(const std::set<int>&)>& inner) {
+  StmtPtr enter(const OuterLoop& loop, std::set<IteratorId> fixed,
+                const std::function<Block(const std::set<IteratorId>&)>& inner) {
     const IndexExpr trips = trips_of(loop);
     const std::int64_t most = std::max<std::int64_t>(1, range_of(trips).high);
     Block body;
     const VarId variable = add_variable(loop.name, NestVariable::Kind::loop, {0, most - 1});
     const int id = next_id_++;
-    Loop made{variable, trips, model_.iterators[static_cast<std::size_t>(loop.iterator)].name, {}};
+    Loop made{variable, trips, model_.iterators[loop.iterator].name, {}};
     bind_tile(body, loop.iterator, variable);
     fixed.insert(loop.iterator);
     Block rest = inner(fixed);
@@ -257,7 +257,7 @@ class NestBuilder {
   [[nodiscard]] bool in_tail(StageId stage) const { return model_.in_tail[stage]; }
 
   [[nodiscard]] BufferId id_of(const ModelBuffer& buffer) const { return model_.buffers.id_of(buffer); }
-  [[nodiscard]] int depth_of(const ModelBuffer& buffer) const { return read_.depth[id_of(buffer)]; }
+  [[nodiscard]] std::size_t depth_of(const ModelBuffer& buffer) const { return read_.depth[id_of(buffer)]; }
 
   /// Fills what of a buffer lies outside of its tensor.
   void fill_outside(Block& block, BufferId number, const std::vector<Border>& borders) {
@@ -276,31 +276,31 @@ class NestBuilder {
   }
 
   /// An earlier stage at its place: initialisation, reduction loops, finish.
-  void compute_stage(Block& block, StageId stage, const std::set<int>& fixed) {
+  void compute_stage(Block& block, StageId stage, const std::set<IteratorId>& fixed) {
     begin_stage(block, stage, fixed);
-    std::vector<int> own;
+    std::vector<std::size_t> own;
     for (std::size_t l = 0; l < read_.order.size(); ++l) {
       const ModelIterator& iterator = iterator_of(read_.order[l]);
-      if (!iterator.spatial && iterator.stage == stage) own.push_back(static_cast<int>(l));
+      if (!iterator.spatial && iterator.stage == stage) own.push_back(l);
     }
-    const std::function<Block(std::size_t, const std::set<int>&)> inner = [&](std::size_t depth,
-                                                                              const std::set<int>& inside) {
-      Block body;
-      if (depth < own.size()) {
-        append(body, enter(read_.loop(own[depth]), inside,
-                           [&](const std::set<int>& deeper) { return inner(depth + 1, deeper); }));
-      } else {
-        body.push_back(compute(stage, inside));
-      }
-      return body;
-    };
+    const std::function<Block(std::size_t, const std::set<IteratorId>&)> inner =
+        [&](std::size_t depth, const std::set<IteratorId>& inside) {
+          Block body;
+          if (depth < own.size()) {
+            append(body, enter(read_.loop(own[depth]), inside,
+                               [&](const std::set<IteratorId>& deeper) { return inner(depth + 1, deeper); }));
+          } else {
+            body.push_back(compute(stage, inside));
+          }
+          return body;
+        };
     Block computed = inner(0, fixed);
     block.insert(block.end(), computed.begin(), computed.end());
     end_stage(block, stage, fixed);
   }
 
   /// Fixes the box that a stage's result buffer holds, and starts a reduction from its identity.
-  void begin_stage(Block& block, StageId stage, const std::set<int>& fixed) {
+  void begin_stage(Block& block, StageId stage, const std::set<IteratorId>& fixed) {
     const ModelBuffer& output = output_of(stage);
     const Stage& s = nest_.stages.stages[stage];
     if (output.shares_with) {
@@ -315,14 +315,14 @@ class NestBuilder {
         statement(Fill{id_of(output), identity_of(s.reduction, s.body->type)}, "initialisation of " + output.name));
   }
 
-  std::vector<Range> bind_box(Block& block, StageId stage, const std::set<int>& fixed) {
+  std::vector<Range> bind_box(Block& block, StageId stage, const std::set<IteratorId>& fixed) {
     const BufferId output = id_of(output_of(stage));
     Buffer& ldm = nest_.buffers[output];
     const ModelBuffer& frame = model_.buffers[frame_of(model_, output)];
     const Stage& s = nest_.stages.stages[stage];
     std::vector<Range> box;
-    for (int axis = 0; axis < s.spatial; ++axis) {
-      const auto a = static_cast<std::size_t>(axis);
+    for (const VarId axis : s.spatial_axes()) {
+      const std::size_t a = axis.index();
       const Span inside = boxes_.axis_span(stage, axis, fixed);
       const std::string& axis_name = s.axes[a].name;
       const std::int64_t most = std::min(s.axes[a].extent, ldm.extents[a]);
@@ -339,7 +339,7 @@ class NestBuilder {
     return box;
   }
 
-  void end_stage(Block& block, StageId stage, const std::set<int>& fixed) {
+  void end_stage(Block& block, StageId stage, const std::set<IteratorId>& fixed) {
     const Stage& s = nest_.stages.stages[stage];
     if (s.finish) {
       Compute finish = compute_frame(stage, Compute::Part::finish);
@@ -350,26 +350,25 @@ class NestBuilder {
   }
 
   /// Puts the padding around a stage's result, once that is complete: until then a reduction's own start is there.
-  void pad_stage(Block& block, StageId stage, const std::set<int>& fixed) {
+  void pad_stage(Block& block, StageId stage, const std::set<IteratorId>& fixed) {
     const ModelBuffer& output = output_of(stage);
     if (output.kind != ModelBuffer::Kind::intermediate || !output.padding) return;
     const Stage& s = nest_.stages.stages[stage];
     std::vector<Border> borders;
-    for (int axis = 0; axis < s.spatial; ++axis) {
+    for (const VarId axis : s.spatial_axes()) {
       borders.push_back(border_of(boxes_.demanded_span(stage, axis, fixed), demanded_bounds(model_, stage, axis),
-                                  s.axes[static_cast<std::size_t>(axis)].extent - 1));
+                                  s.axes[axis.index()].extent - 1));
     }
     fill_outside(block, id_of(output), borders);
   }
 
-  StmtPtr compute(StageId stage, const std::set<int>& fixed) {
+  StmtPtr compute(StageId stage, const std::set<IteratorId>& fixed) {
     const Stage& s = nest_.stages.stages[stage];
     Compute made = compute_frame(stage, s.reduction == Reduction::none ? Compute::Part::map : Compute::Part::update);
     made.box = box_.at(stage);
-    for (int axis = s.spatial; axis < static_cast<int>(s.axes.size()); ++axis) {
-      const int iterator = model_.iterator_of(stage, axis);
-      const auto i = static_cast<std::size_t>(iterator);
-      check(tiles_[i].whole || fixed.contains(iterator), "a reduction is computed outside of its loop");
+    for (VarId axis(s.spatial); axis.index() < s.axes.size(); ++axis) {
+      const IteratorId i = model_.iterator_of(stage, axis).value();
+      check(tiles_[i].whole || fixed.contains(i), "a reduction is computed outside of its loop");
       made.box.push_back({tiles_[i].start, tiles_[i].extent, read_.sizes[i]});
     }
     return statement(std::move(made));
@@ -385,18 +384,18 @@ class NestBuilder {
     visit_nodes(part == Compute::Part::finish ? s.finish : s.body, [&](const ScalarNode& node) {
       if (const auto* read = std::get_if<ScalarNode::Read>(&node.value)) use_read(stage, read->read, made);
       if (const auto* index = std::get_if<ScalarNode::Index>(&node.value)) {
-        for (const int read : tensor_values_of(index->value)) use_read(stage, read, made);
+        for (const ReadId read : tensor_values_of(index->value)) use_read(stage, read, made);
       }
     });
     return made;
   }
 
-  void use_read(StageId stage, int read, Compute& made) const {
-    auto& slot = made.read_buffers[static_cast<std::size_t>(read)];
+  void use_read(StageId stage, ReadId read, Compute& made) const {
+    auto& slot = made.read_buffers[read];
     if (slot) return;
     slot = model_.buffer_of_read.at({stage, read});
     for (const IndexExpr& e : access_of(stage, read).index) {
-      for (const int nested : tensor_values_of(e)) use_read(stage, nested, made);
+      for (const ReadId nested : tensor_values_of(e)) use_read(stage, nested, made);
     }
   }
 
@@ -409,8 +408,8 @@ class NestBuilder {
 
   ReadSchedule read_;
   IdVector<BufferId, SharedBy> sharing_;
-  bool in_step_ = false;             ///< all cores make the same trips
-  std::vector<IteratorTile> tiles_;  ///< by iterator
+  bool in_step_ = false;  ///< all cores make the same trips
+  IdVector<IteratorId, IteratorTile> tiles_;
   TileBoxes boxes_{model_, tiles_};
   std::map<StageId, std::vector<Range>> box_;  ///< spatial box of a stage at its place
 };

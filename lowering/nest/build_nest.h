@@ -23,7 +23,7 @@ struct BuiltNest {
   LoopNest nest;
   ReadSchedule schedule;
   IdVector<BufferId, SharedBy> sharing;
-  std::vector<IteratorTile> tiles;              ///< by iterator; the tile has a value inside the iterator's loop
+  IdVector<IteratorId, IteratorTile> tiles;     ///< the tile has a value inside the iterator's loop
   std::map<StageId, std::vector<Range>> boxes;  ///< by stage: of its spatial axes, where it is computed
 };
 

@@ -36,7 +36,7 @@ class ClipAndPad final : public NestRewriter {
 
   void note_reads(const Compute& compute) {
     const Stage& stage = nest().stages.stages[compute.stage];
-    for (std::size_t r = 0; r < compute.read_buffers.size(); ++r) {
+    for (const ReadId r : compute.read_buffers.ids()) {
       if (!compute.read_buffers[r]) continue;
       const Access& access = stage.reads[r];
       const auto [entry, first] = served_.try_emplace(*compute.read_buffers[r], Served{access.padding, {}});

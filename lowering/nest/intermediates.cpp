@@ -30,7 +30,7 @@ std::optional<Decision> check_intermediates(const GroupModel& model) {
   for (const ModelBuffer& buffer : model.buffers) {
     if (buffer.kind != ModelBuffer::Kind::intermediate || !buffer.padding) continue;
     for (const auto& [reader, read] : buffer.reads) {
-      const auto& padding = stages[reader].reads[static_cast<std::size_t>(read)].padding;
+      const auto& padding = stages[reader].reads[read].padding;
       if (!padding || same_padding(padding, buffer.padding)) continue;
       return Decision::refuse("padded-intermediate", fmt::format("outside of {} one reader sees {}, another one {}",
                                                                  buffer.name, *buffer.padding, *padding));

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -42,14 +43,14 @@ class PlaceTransfers {
   [[nodiscard]] int loop_of(const Loop& statement) const {
     const auto& order = schedule().order;
     const auto found = std::find_if(order.begin(), order.end(), [&](const OuterLoop& loop) {
-      return model_.iterators[static_cast<std::size_t>(loop.iterator)].name == statement.iterator;
+      return model_.iterators[loop.iterator].name == statement.iterator;
     });
     check(found != order.end(), "a loop that the schedule does not have");
     return static_cast<int>(found - order.begin());
   }
 
   /// A block inside these loops of the schedule, outermost first, with the transfers that belong there.
-  Block with_transfers(const Block& block, const std::vector<int>& around) {
+  Block with_transfers(const Block& block, const std::vector<std::size_t>& around) {
     const std::size_t loads_at = behind_tile_names(block, around);
     const std::map<std::size_t, StageId> stored = stored_behind(block, around);
     Block result;
@@ -60,7 +61,7 @@ class PlaceTransfers {
       if (loop == nullptr) {
         result.push_back(block[s]);
       } else {
-        std::vector<int> inside = around;
+        std::vector<std::size_t> inside = around;
         inside.push_back(loop_of(*loop));
         Block body = with_transfers(loop->body, inside);
         result.push_back(with_node(*block[s], Loop{loop->variable, loop->extent, loop->iterator, std::move(body)}));
@@ -73,30 +74,31 @@ class PlaceTransfers {
   // --- places --------------------------------------------------------------------------------------------------------
 
   [[nodiscard]] BufferId id_of(const ModelBuffer& buffer) const { return model_.buffers.id_of(buffer); }
-  [[nodiscard]] int depth_of(const ModelBuffer& buffer) const { return schedule().depth[id_of(buffer)]; }
+  [[nodiscard]] std::size_t depth_of(const ModelBuffer& buffer) const { return schedule().depth[id_of(buffer)]; }
 
   /// The loop right inside of which the schedule places a buffer's transfer; none: before the first.
-  [[nodiscard]] std::optional<int> place_of(const ModelBuffer& buffer) const {
-    const int depth = depth_of(buffer);
+  [[nodiscard]] std::optional<std::size_t> place_of(const ModelBuffer& buffer) const {
+    const std::size_t depth = depth_of(buffer);
     if (depth == 0) return std::nullopt;
-    return path_of(model_, schedule().order, buffer)[static_cast<std::size_t>(depth - 1)];
+    return path_of(model_, schedule().order, buffer)[depth - 1];
   }
 
-  static std::optional<int> innermost(const std::vector<int>& around) {
+  static std::optional<std::size_t> innermost(const std::vector<std::size_t>& around) {
     return around.empty() ? std::nullopt : std::optional(around.back());
   }
 
   /// Whether a stage's result is complete, and stored, right inside these loops.
-  [[nodiscard]] bool stored_in(StageId stage, const std::vector<int>& around) const {
+  [[nodiscard]] bool stored_in(StageId stage, const std::vector<std::size_t>& around) const {
     const bool of_main = stage == model_.main || model_.in_tail[stage];
-    const int depth = of_main ? schedule().spatial_loops : depth_of(output_of(stage));
-    const auto end = schedule().main.begin() + depth;
-    return std::equal(schedule().main.begin(), end, around.begin(), around.end());
+    const std::size_t depth = of_main ? schedule().spatial_loops : depth_of(output_of(stage));
+    const auto outer = std::span(schedule().main).first(depth);
+    return std::equal(outer.begin(), outer.end(), around.begin(), around.end());
   }
 
   /// Behind which statements of a block, by number, results of which stages are stored: the last ones that compute
   /// something of them, themselves or inside.
-  [[nodiscard]] std::map<std::size_t, StageId> stored_behind(const Block& block, const std::vector<int>& around) const {
+  [[nodiscard]] std::map<std::size_t, StageId> stored_behind(const Block& block,
+                                                             const std::vector<std::size_t>& around) const {
     std::map<std::size_t, StageId> result;
     for (StageId stage; stage <= model_.root; ++stage) {
       if (!model_.is_stored(stage) || !stored_in(stage, around)) continue;
@@ -116,7 +118,7 @@ class PlaceTransfers {
   }
 
   /// Behind the lets at the beginning of a block that name the tiles which are known from there on.
-  [[nodiscard]] std::size_t behind_tile_names(const Block& block, const std::vector<int>& around) const {
+  [[nodiscard]] std::size_t behind_tile_names(const Block& block, const std::vector<std::size_t>& around) const {
     std::set<VarId> names;
     const auto add = [&](const IteratorTile& tile) {
       for (const IndexExpr& e : {tile.start, tile.extent}) names.merge(variables_of(e));
@@ -126,7 +128,7 @@ class PlaceTransfers {
         if (tile.whole) add(tile);
       }
     } else {
-      add(built_.tiles[static_cast<std::size_t>(schedule().loop(around.back()).iterator)]);
+      add(built_.tiles[schedule().loop(around.back()).iterator]);
     }
     const auto end = std::find_if(block.begin(), block.end(), [&](const StmtPtr& s) {
       const auto* const let = std::get_if<Let>(&s->node);
@@ -155,9 +157,9 @@ class PlaceTransfers {
 
   /// Gets of the input buffers whose place is right inside these loops, and their waits. Index tensors come before what
   /// they index.
-  void load(Block& block, const std::vector<int>& around) {
-    std::set<int> fixed;
-    for (const int loop : around) fixed.insert(schedule().loop(loop).iterator);
+  void load(Block& block, const std::vector<std::size_t>& around) {
+    std::set<IteratorId> fixed;
+    for (const std::size_t loop : around) fixed.insert(schedule().loop(loop).iterator);
     for (const bool gathered : {false, true}) {
       Block waits;
       for (const ModelBuffer& buffer : model_.buffers) {
@@ -172,7 +174,7 @@ class PlaceTransfers {
 
   /// Starts the transfer of a buffer's whole box, which may reach outside of the tensor: from here on the buffer has
   /// it.
-  StmtPtr get(const ModelBuffer& buffer, const std::set<int>& fixed) {
+  StmtPtr get(const ModelBuffer& buffer, const std::set<IteratorId>& fixed) {
     const BufferId number = id_of(buffer);
     Buffer& ldm = nest().buffers[number];
     Dma dma;
@@ -181,9 +183,8 @@ class PlaceTransfers {
     dma.buffer = number;
     dma.to = space_of(built_.sharing[number]);
     for (std::size_t d = 0; d < buffer.index.size(); ++d) {
-      const Span box = boxes_.hull(buffer.index[d], buffer.stage, [&](VarId a) {
-        return boxes_.axis_span(buffer.stage, static_cast<int>(a.index()), fixed);
-      });
+      const Span box =
+          boxes_.hull(buffer.index[d], buffer.stage, [&](VarId a) { return boxes_.axis_span(buffer.stage, a, fixed); });
       ldm.origin[d] = box.low;
       const IndexExpr extent = box.high - box.low + 1;
       const Interval elements = bounds(extent, [&](VarId v) { return nest().variables[v.index()].range; });

@@ -157,8 +157,8 @@ std::variant<MatrixProduct, Decision> matrix_product(const StageList& list) {
   const Stage& stage = *list.stages.begin();
   const ScalarNode::Binary* const body = product_of_reads(stage);
   if (body == nullptr) return no_product("it is no sum of products of two operands alone");
-  const Access& left = stage.reads[static_cast<std::size_t>(std::get<ScalarNode::Read>(body->a->value).read)];
-  const Access& right = stage.reads[static_cast<std::size_t>(std::get<ScalarNode::Read>(body->b->value).read)];
+  const Access& left = stage.reads[std::get<ScalarNode::Read>(body->a->value).read];
+  const Access& right = stage.reads[std::get<ScalarNode::Read>(body->b->value).read];
   for (const StageTensorId t : {left.tensor, right.tensor, stage.output}) {
     const StageTensor& tensor = list.tensors[t];
     if (tensor.type != ElementType::f32)
@@ -166,7 +166,7 @@ std::variant<MatrixProduct, Decision> matrix_product(const StageList& list) {
   }
   if (left.padding || right.padding) return no_product("it reads beyond the edges of an operand");
   std::vector<IndexExpr> written;
-  for (int a = 0; a < stage.spatial; ++a) written.emplace_back(variable_of(a));
+  for (const VarId axis : stage.spatial_axes()) written.emplace_back(axis);
   const std::size_t axes = stage.axes.size();
   auto in_left = steps_in(list.tensors[left.tensor], left.index, axes);
   auto in_right = steps_in(list.tensors[right.tensor], right.index, axes);

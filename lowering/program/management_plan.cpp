@@ -53,7 +53,7 @@ std::vector<Touched> touched_by(const StageList& list, const Stage& stage) {
   std::vector<Touched> all;
   for (const Access& access : stage.reads) all.push_back({list.tensors[access.tensor], access.index, 1});
   std::vector<IndexExpr> written;
-  for (int a = 0; a < stage.spatial; ++a) written.emplace_back(variable_of(a));
+  for (const VarId axis : stage.spatial_axes()) written.emplace_back(axis);
   all.push_back({list.tensors[stage.output], std::move(written), 2});
   return all;
 }
@@ -98,7 +98,7 @@ Work work_of(const StageList& list, const Target& target) {
   Work work;
   for (const Stage& stage : list.stages) {
     const double points = points_of(stage, stage.axes.size());
-    const double results = points_of(stage, static_cast<std::size_t>(stage.spatial));
+    const double results = points_of(stage, stage.spatial);
     const std::int64_t of_point = operation_count(stage.body) + (stage.reduction == Reduction::none ? 0 : 1);
     double operations = points * static_cast<double>(std::max<std::int64_t>(1, of_point));
     work.functions += points * static_cast<double>(functions_in(stage.body));

@@ -41,8 +41,8 @@ struct Node {
   std::int64_t number = 0;  ///< in which it was made: among equals the older one first
   std::size_t grid = 0;
   std::vector<std::uint8_t> decided;  ///< options of the first decision points
-  std::vector<Interval16> box;        ///< by iterator
-  bool is_tried = false;              ///< its longest lengths were planned
+  IdVector<IteratorId, Interval16> box;
+  bool is_tried = false;  ///< its longest lengths were planned
 
   [[nodiscard]] bool comes_after(const Node& other) const {
     return bound != other.bound ? bound > other.bound : number > other.number;
@@ -149,7 +149,7 @@ class BranchAndBound {
   /// The decisions of a node with the rest as good as it can be: for the bound what moves least, for the LDM what needs
   /// least.
   struct Choice {
-    IdVector<BufferId, std::set<int>> resident, resident_in_ldm;
+    IdVector<BufferId, std::set<IteratorId>> resident, resident_in_ldm;
     IdVector<BufferId, int> slots, slots_in_ldm;
     IdVector<BufferId, SharedBy> sharing;
   };
@@ -194,19 +194,18 @@ class BranchAndBound {
     return slots;
   }
 
-  [[nodiscard]] ResidentInputs named(const IdVector<BufferId, std::set<int>>& resident) const {
+  [[nodiscard]] ResidentInputs named(const IdVector<BufferId, std::set<IteratorId>>& resident) const {
     ResidentInputs named;
     for (const BufferId b : model_.buffers.ids()) {
-      for (const int i : resident[b])
-        named[model_.buffers[b].name].insert(model_.iterators[static_cast<std::size_t>(i)].name);
+      for (const IteratorId i : resident[b]) named[model_.buffers[b].name].insert(model_.iterators[i].name);
     }
     return named;
   }
 
   /// The lengths at one end of every interval.
-  [[nodiscard]] static std::vector<std::int64_t> sizes_of(const Node& node, const OpenGrid& grid, bool longest) {
-    std::vector<std::int64_t> sizes;
-    for (std::size_t i = 0; i < node.box.size(); ++i) {
+  [[nodiscard]] static IteratorSizes sizes_of(const Node& node, const OpenGrid& grid, bool longest) {
+    IteratorSizes sizes;
+    for (const IteratorId i : node.box.ids()) {
       sizes.push_back(grid.space.lengths[i][longest ? node.box[i].high : node.box[i].low]);
     }
     return sizes;
@@ -216,19 +215,19 @@ class BranchAndBound {
   [[nodiscard]] bool fit(Node& node, const OpenGrid& grid, const Choice& choice) const {
     const Residents residents(model_, named(choice.resident_in_ldm), grid.space.ranges);
     const std::int64_t room = ldm_for_buffers(model_, target_, choice.slots_in_ldm);
-    std::vector<std::int64_t> sizes = sizes_of(node, grid, false);
+    IteratorSizes sizes = sizes_of(node, grid, false);
     const auto fits = [&] {
       const auto bytes = buffer_bytes(model_, sizes, target_.ldm.alignment, choice.slots_in_ldm, residents);
       return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}) <= room;
     };
     if (!fits()) return false;
-    for (std::size_t i = 0; i < node.box.size(); ++i) {
+    for (const IteratorId i : node.box.ids()) {
       Interval16& interval = node.box[i];
       if (interval.low == interval.high) continue;
       const std::int64_t shortest = sizes[i];
-      int fitting = interval.low, too_long = interval.high + 1;
-      for (int next = interval.high; too_long - fitting > 1; next = fitting + (too_long - fitting) / 2) {
-        sizes[i] = grid.space.lengths[i][static_cast<std::size_t>(next)];
+      std::size_t fitting = interval.low, too_long = interval.high + 1U;
+      for (std::size_t next = interval.high; too_long - fitting > 1; next = fitting + (too_long - fitting) / 2) {
+        sizes[i] = grid.space.lengths[i][next];
         (fits() ? fitting : too_long) = next;
       }
       interval.high = static_cast<std::uint16_t>(fitting);
@@ -241,18 +240,18 @@ class BranchAndBound {
   [[nodiscard]] std::vector<std::pair<std::int64_t, std::size_t>> bounds_of(const Node& node, const OpenGrid& grid,
                                                                             const Choice& choice) {
     const GridSpace& space = grid.space;
-    const std::vector<std::int64_t> sizes = sizes_of(node, grid, true);
+    const IteratorSizes sizes = sizes_of(node, grid, true);
     const Residents residents(model_, named(choice.resident), space.ranges);
     GridTiling tiling;
-    IdVector<BufferId, std::set<int>> moving;
+    IdVector<BufferId, std::set<IteratorId>> moving;
     for (const BufferId b : model_.buffers.ids()) {
       tiling.extents.push_back(buffer_extents(model_, b, sizes, residents));
       moving.push_back(residents.moving(model_, b));
     }
     tiling.slots = choice.slots;
-    std::vector<std::int64_t> trips;
-    std::vector<bool> has_loop;
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
+    IteratorSizes trips;
+    IdVector<IteratorId, bool> has_loop;
+    for (const IteratorId i : sizes.ids()) {
       std::int64_t parts = 1;
       for (const ParallelSplit& split : space.grid.parallel) {
         if (split.iterator == model_.iterators[i].name) parts = split.parts;
@@ -305,9 +304,9 @@ class BranchAndBound {
 
   /// The interval whose ends are furthest apart, into the longer ones and the shorter ones.
   void halve(const Node& node, const OpenGrid& grid) {
-    std::size_t widest = 0;
+    IteratorId widest;
     double most = 0;
-    for (std::size_t i = 0; i < node.box.size(); ++i) {
+    for (const IteratorId i : node.box.ids()) {
       const auto& lengths = grid.space.lengths[i];
       const double apart =
           static_cast<double>(lengths[node.box[i].high]) / static_cast<double>(lengths[node.box[i].low]);

@@ -16,6 +16,9 @@
 namespace stowage {
 namespace {
 
+/// An index into the numbers of parts of each spatial iterator.
+using GridChoice = IdVector<IteratorId, std::size_t>;
+
 /// One dimension over the parts of the iterator that moves it.
 struct Cut {
   std::int64_t sum = 0;      ///< of what the parts need
@@ -26,7 +29,7 @@ struct Cut {
 
 /// A buffer's dimension or a stage's axis: which cut iterators move it, and what each way to cut them makes of it.
 struct CutDimension {
-  std::vector<std::size_t> moved_by;  ///< spatial iterators
+  std::vector<IteratorId> moved_by;  ///< spatial iterators
   Reach whole;
   std::vector<Cut> by_choice;  ///< of the only iterator in moved_by
   std::vector<Cut> measured;   ///< the same of the iterator that is looked at
@@ -41,7 +44,7 @@ class LeastCost {
       : model_(model), target_(target), launch_(static_cast<double>(cycles_of(launch_cost(launch, target)))) {
     for (const ModelIterator& iterator : model.iterators) {
       if (!iterator.spatial) continue;
-      const bool may_cut = moves_all_stores(model, static_cast<int>(choices_.size()));
+      const bool may_cut = moves_all_stores(model, choices_.next_id());
       choices_.push_back(may_cut ? choices_of(std::max<std::int64_t>(1, iterator.extent))
                                  : std::vector<std::int64_t>{1});
     }
@@ -52,15 +55,14 @@ class LeastCost {
   [[nodiscard]] const GroupModel& model() const { return model_; }
   [[nodiscard]] const Target& target() const { return target_; }
   /// Numbers of parts that cut an iterator into different sizes, most first.
-  [[nodiscard]] const std::vector<std::vector<std::int64_t>>& choices() const { return choices_; }
+  [[nodiscard]] const IdVector<IteratorId, std::vector<std::int64_t>>& choices() const { return choices_; }
 
   /// `choice` by spatial iterator, an index into its choices; `sharing` by buffer, none given: by each core for itself.
   /// Without a tiling: under the best that there could be, all transfers hideable.
-  [[nodiscard]] LeastParts least_parts(const std::vector<std::size_t>& choice,
-                                       const IdVector<BufferId, SharedBy>& sharing,
+  [[nodiscard]] LeastParts least_parts(const GridChoice& choice, const IdVector<BufferId, SharedBy>& sharing,
                                        const GridTiling* tiling = nullptr) const {
     std::int64_t cores = 1;
-    for (std::size_t i = 0; i < choice.size(); ++i) cores *= choices_[i][choice[i]];
+    for (const IteratorId i : choice.ids()) cores *= choices_[i][choice[i]];
     LeastParts least;
     least.blocking = launch_;
     std::int64_t bytes = 0, blocking = 0, hideable = 0;  // of any core; the last ones are transfers
@@ -119,9 +121,9 @@ class LeastCost {
 
   [[nodiscard]] std::int64_t cycles(const std::vector<ParallelSplit>& parallel, const GridTiling& tiling,
                                     const IdVector<BufferId, SharedBy>& sharing) const {
-    const std::vector<std::int64_t> parts = parts_of(parallel);
-    std::vector<std::size_t> choice;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
+    const IteratorSizes parts = parts_of(parallel);
+    GridChoice choice;
+    for (const IteratorId i : parts.ids()) {
       const auto found = std::find(choices_[i].begin(), choices_[i].end(), parts[i]);
       if (found == choices_[i].end()) return 0;
       choice.push_back(static_cast<std::size_t>(found - choices_[i].begin()));
@@ -131,24 +133,23 @@ class LeastCost {
 
  private:
   /// By spatial iterator.
-  [[nodiscard]] std::vector<std::int64_t> parts_of(const std::vector<ParallelSplit>& parallel) const {
-    std::vector<std::int64_t> parts(choices_.size(), 1);
+  [[nodiscard]] IteratorSizes parts_of(const std::vector<ParallelSplit>& parallel) const {
+    IteratorSizes parts(choices_.size(), 1);
     for (const ParallelSplit& split : parallel) {
-      parts[static_cast<std::size_t>(model_.iterator_named(split.iterator).value())] = split.parts;
+      parts[model_.iterator_named(split.iterator).value()] = split.parts;
     }
     return parts;
   }
 
   /// Trips, on the core that makes fewest, of the loops around a buffer's place that do not move it.
-  [[nodiscard]] std::int64_t times_again(const ReadSchedule& schedule, BufferId b,
-                                         const std::vector<std::int64_t>& parts) const {
-    const std::set<int> moving = model_.buffers[b].all_iterators();
+  [[nodiscard]] std::int64_t times_again(const ReadSchedule& schedule, BufferId b, const IteratorSizes& parts) const {
+    const std::set<IteratorId> moving = model_.buffers[b].all_iterators();
     std::int64_t again = 1;
-    for (const int l : loops_around(schedule, b)) {
+    for (const std::size_t l : loops_around(schedule, b)) {
       const OuterLoop& loop = schedule.loop(l);
       if (moving.contains(loop.iterator)) continue;
-      const auto i = static_cast<std::size_t>(loop.iterator);
-      const std::int64_t cores = i < parts.size() ? parts[i] : 1;
+      const IteratorId i = loop.iterator;
+      const std::int64_t cores = parts.contains(i) ? parts[i] : 1;
       const std::int64_t shortest = model_.iterators[i].extent - (cores - 1) * schedule.ranges[i];
       again *= std::max<std::int64_t>(1, ceil_div(shortest, schedule.sizes[i]));
     }
@@ -156,26 +157,25 @@ class LeastCost {
   }
 
   /// What stands inside a reduction of its own stage is where that stage is computed, and in the stage's loops.
-  [[nodiscard]] std::vector<int> loops_around(const ReadSchedule& schedule, BufferId b) const {
+  [[nodiscard]] std::vector<std::size_t> loops_around(const ReadSchedule& schedule, BufferId b) const {
     const ModelBuffer& buffer = model_.buffers[b];
-    std::vector<int> path = path_of(model_, schedule.order, buffer);
-    path.resize(static_cast<std::size_t>(schedule.depth[b]));
-    const auto is_own = [&](int l) {
-      const ModelIterator& iterator = model_.iterators[static_cast<std::size_t>(schedule.loop(l).iterator)];
+    std::vector<std::size_t> path = path_of(model_, schedule.order, buffer);
+    path.resize(schedule.depth[b]);
+    const auto is_own = [&](std::size_t l) {
+      const ModelIterator& iterator = model_.iterators[schedule.loop(l).iterator];
       return !iterator.spatial && iterator.stage == buffer.stage;
     };
     if (path.empty() || buffer.stage == model_.main || !is_own(path.back())) return path;
-    std::erase_if(path, [&](int l) { return !is_own(l); });
+    std::erase_if(path, [&](std::size_t l) { return !is_own(l); });
     const BufferId output = model_.buffer_of_output[buffer.stage];
-    const std::vector<int> outside = loops_around(schedule, output);
+    const std::vector<std::size_t> outside = loops_around(schedule, output);
     path.insert(path.begin(), outside.begin(), outside.end());
     return path;
   }
 
   /// Every core fills a buffer at least so many times with what it needs.
   [[nodiscard]] std::int64_t fillings(const std::vector<CutDimension>& dimensions,
-                                      const std::vector<std::int64_t>& extents,
-                                      const std::vector<std::size_t>& choice) const {
+                                      const std::vector<std::int64_t>& extents, const GridChoice& choice) const {
     if (several_move_one(dimensions)) return 0;
     std::int64_t needed = 1;
     std::int64_t box = 1;
@@ -198,8 +198,7 @@ class LeastCost {
 
   void add_dimensions() {
     for (const ModelBuffer& b : model_.buffers) of_buffer_.push_back(std::vector<CutDimension>(b.index.size()));
-    for (const Stage& stage : model_.list->stages)
-      of_stage_.push_back(std::vector<CutDimension>(static_cast<std::size_t>(stage.spatial)));
+    for (const Stage& stage : model_.list->stages) of_stage_.push_back(std::vector<CutDimension>(stage.spatial));
   }
 
   template <class Visit>
@@ -219,11 +218,11 @@ class LeastCost {
 
   void measure() {
     CoreNeeds needs(model_);
-    std::vector<Interval> tiles;
+    IdVector<IteratorId, Interval> tiles;
     for (const ModelIterator& iterator : model_.iterators) tiles.push_back({0, iterator.extent - 1});
     needs.find(tiles);
     for_each_dimension(needs, [](CutDimension& dimension, const auto& reach) { dimension.whole = reach(); });
-    for (std::size_t i = 0; i < choices_.size(); ++i) {
+    for (const IteratorId i : choices_.ids()) {
       const std::int64_t extent = model_.iterators[i].extent;
       for (const std::int64_t parts : choices_[i]) {
         for_each_dimension(needs, [](CutDimension& dimension, const auto&) { dimension.measured.emplace_back(); });
@@ -254,9 +253,9 @@ class LeastCost {
   /// A dimension that several iterators move together (two readers at unrelated places: what lies between them is
   /// needed too) is not seen by cutting one at a time, but by cutting all.
   void find_moved_by_several(CoreNeeds& needs) {
-    const auto at_first = [&](std::optional<std::size_t> only) {
-      std::vector<Interval> tiles;
-      for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
+    const auto at_first = [&](std::optional<IteratorId> only) {
+      IdVector<IteratorId, Interval> tiles;
+      for (const IteratorId i : model_.iterators.ids()) {
         const bool cut = only ? i == *only : model_.iterators[i].spatial;
         tiles.push_back(
             {0, cut ? std::min<std::int64_t>(0, model_.iterators[i].extent - 1) : model_.iterators[i].extent - 1});
@@ -267,15 +266,15 @@ class LeastCost {
     for_each_dimension(needs, [](CutDimension& dimension, const auto& reach) { dimension.together = reach(); });
     const auto compare = [](CutDimension& dimension, const Reach& alone) {
       const Reach& together = dimension.together;
-      if (!(alone.hull == together.hull) || alone.count != together.count) dimension.moved_by = {0, 0};
+      if (!(alone.hull == together.hull) || alone.count != together.count) dimension.moved_by.assign(2, IteratorId());
     };
     for_each_dimension(needs, [&](CutDimension& dimension, const auto&) {
       if (dimension.moved_by.empty()) compare(dimension, dimension.whole);
     });
-    for (std::size_t i = 0; i < choices_.size(); ++i) {
+    for (const IteratorId i : choices_.ids()) {
       at_first(i);
       for_each_dimension(needs, [&](CutDimension& dimension, const auto& reach) {
-        if (dimension.moved_by == std::vector<std::size_t>{i}) compare(dimension, reach());
+        if (dimension.moved_by == std::vector<IteratorId>{i}) compare(dimension, reach());
       });
     }
   }
@@ -288,19 +287,18 @@ class LeastCost {
   }
 
   /// At least so many elements are needed of a buffer, over all cores.
-  [[nodiscard]] std::int64_t elements(const std::vector<CutDimension>& dimensions,
-                                      const std::vector<std::size_t>& choice) const {
+  [[nodiscard]] std::int64_t elements(const std::vector<CutDimension>& dimensions, const GridChoice& choice) const {
     std::int64_t all = 1;
-    std::vector<bool> used(choice.size(), false);
+    IdVector<IteratorId, bool> used(choice.size(), false);
     for (const CutDimension& dimension : dimensions) {
       if (dimension.moved_by.empty()) all *= dimension.whole.count;
       if (dimension.moved_by.size() != 1) continue;
-      const std::size_t i = dimension.moved_by.front();
+      const IteratorId i = dimension.moved_by.front();
       const Cut& cut = dimension.by_choice[choice[i]];
       all *= used[i] ? cut.least : cut.sum;
       used[i] = true;
     }
-    for (std::size_t i = 0; i < choice.size(); ++i) {
+    for (const IteratorId i : choice.ids()) {
       if (!used[i]) all *= choices_[i][choice[i]];
     }
     return several_move_one(dimensions) ? std::min<std::int64_t>(all, 1) : all;
@@ -314,8 +312,7 @@ class LeastCost {
 
   /// At most so many elements of what a core needs lie one after the other in memory.
   [[nodiscard]] std::int64_t run(const std::vector<CutDimension>& dimensions, const StageTensor& tensor,
-                                 const std::vector<std::size_t>& choice,
-                                 const std::vector<std::int64_t>* extents) const {
+                                 const GridChoice& choice, const std::vector<std::int64_t>* extents) const {
     const std::vector<std::int64_t> strides = tensor.strides.empty() ? row_major_strides(tensor.shape) : tensor.strides;
     std::int64_t run = 1;
     for (std::size_t d = dimensions.size(); d-- > 0;) {
@@ -332,17 +329,17 @@ class LeastCost {
     return run;
   }
 
-  [[nodiscard]] double compute_cycles(StageId s, const std::vector<std::size_t>& choice) const {
+  [[nodiscard]] double compute_cycles(StageId s, const GridChoice& choice) const {
     const Stage& stage = model_.list->stages[s];
     std::int64_t points = 1;
-    std::vector<bool> used(choice.size(), false);
+    IdVector<IteratorId, bool> used(choice.size(), false);
     std::int64_t lane = 1;
     for (const CutDimension& axis : of_stage_[s]) {
       std::int64_t maximum = 1;
       lane = axis.whole.length();
       if (axis.moved_by.empty()) maximum = axis.whole.count;
       if (axis.moved_by.size() == 1) {
-        const std::size_t i = axis.moved_by.front();
+        const IteratorId i = axis.moved_by.front();
         maximum = used[i] ? axis.by_choice[choice[i]].least : axis.by_choice[choice[i]].maximum;
         lane = axis.by_choice[choice[i]].longest;
         used[i] = true;
@@ -363,7 +360,7 @@ class LeastCost {
       return std::max(at_rate, least_cycles_of_point(stage, part, target_, most_lanes));
     };
     std::int64_t updates = points;
-    for (std::size_t a = static_cast<std::size_t>(stage.spatial); a < stage.axes.size(); ++a) {
+    for (std::size_t a = stage.spatial; a < stage.axes.size(); ++a) {
       updates *= stage.axes[a].extent;
     }
     const auto part = stage.reduction == Reduction::none ? Compute::Part::map : Compute::Part::update;
@@ -375,15 +372,15 @@ class LeastCost {
   }
 
   /// The form of a loop follows from the extents of its buffer, which may be longer than what is ever computed there.
-  [[nodiscard]] std::int64_t lane_of_buffer(StageId s, const std::vector<std::size_t>& choice) const {
+  [[nodiscard]] std::int64_t lane_of_buffer(StageId s, const GridChoice& choice) const {
     const Stage& stage = model_.list->stages[s];
     if (stage.spatial == 0) return 1;
-    const std::int64_t whole = stage.axes[static_cast<std::size_t>(stage.spatial - 1)].extent;
+    const std::int64_t whole = stage.axes[stage.spatial - 1].extent;
     if (whole < shortest_vector_loop(target_)) return whole;
-    std::vector<std::int64_t> ranges;
+    IteratorSizes ranges;
     for (const ModelIterator& iterator : model_.iterators) {
-      const std::size_t i = ranges.size();
-      const std::int64_t parts = i < choice.size() ? choices_[i][choice[i]] : 1;
+      const IteratorId i = ranges.next_id();
+      const std::int64_t parts = choice.contains(i) ? choices_[i][choice[i]] : 1;
       ranges.push_back(std::max<std::int64_t>(1, ceil_div(iterator.extent, parts)));
     }
     const ModelBuffer& output = model_.buffers[model_.buffer_of_output[s]];
@@ -393,7 +390,7 @@ class LeastCost {
   const GroupModel& model_;
   const Target& target_;
   const double launch_;                                      ///< cycles
-  std::vector<std::vector<std::int64_t>> choices_;           ///< by spatial iterator
+  IdVector<IteratorId, std::vector<std::int64_t>> choices_;  ///< of the spatial ones
   IdVector<BufferId, std::vector<CutDimension>> of_buffer_;  ///< by dimension
   IdVector<StageId, std::vector<CutDimension>> of_stage_;    ///< by spatial axis
 };
@@ -417,17 +414,17 @@ std::vector<CoreGrid> PlanBounds::grids() const {
   const GroupModel& model = least_->model();
   const auto& choices = least_->choices();
   std::vector<CoreGrid> grids;
-  std::vector<std::size_t> choice(choices.size(), 0);
-  const std::function<void(std::size_t, std::int64_t)> cut = [&](std::size_t i, std::int64_t left) {
-    if (i < choices.size()) {
+  GridChoice choice(choices.size(), 0);
+  const std::function<void(IteratorId, std::int64_t)> cut = [&](IteratorId i, std::int64_t left) {
+    if (choices.contains(i)) {
       for (choice[i] = 0; choice[i] < choices[i].size(); ++choice[i]) {
         const std::int64_t parts = choices[i][choice[i]];
-        if (parts <= left) cut(i + 1, left / parts);
+        if (parts <= left) cut(IteratorId(i.index() + 1), left / parts);
       }
       return;
     }
     std::vector<ParallelSplit> parallel;
-    for (std::size_t at = 0; at < choice.size(); ++at) {
+    for (const IteratorId at : choice.ids()) {
       const std::int64_t parts = choices[at][choice[at]];
       if (parts > 1) parallel.push_back({model.iterators[at].name, parts});
     }
@@ -438,7 +435,7 @@ std::vector<CoreGrid> PlanBounds::grids() const {
       grids.push_back(std::move(grid));
     }
   };
-  cut(0, least_->target().cores.count);
+  cut(IteratorId(0), least_->target().cores.count);
   std::ranges::stable_sort(grids, {}, &CoreGrid::least_cycles);
   return grids;
 }

@@ -94,16 +94,15 @@ Reach reach_of(const std::vector<IndexExpr>& index, std::size_t d, const std::fu
 
 }  // namespace
 
-void CoreNeeds::find(const std::vector<Interval>& tiles) {
+void CoreNeeds::find(const IdVector<IteratorId, Interval>& tiles) {
   for (std::size_t number = of_stage_.size(); number-- > 0;) {
     const StageId s(number);
     const Stage& stage = stage_of(s);
     auto& axes = of_stage_[s];
     axes.clear();
     for (std::size_t a = 0; a < stage.axes.size(); ++a) {
-      const int iterator = model_.iterator_of(s, static_cast<int>(a));
-      if (iterator >= 0) {
-        const Interval tile = tiles[static_cast<std::size_t>(iterator)];
+      if (const auto iterator = model_.iterator_of(s, VarId(a))) {
+        const Interval tile = tiles[*iterator];
         axes.push_back({tile, tile.high - tile.low + 1, true});
       } else {
         axes.push_back(demanded(s, a));
@@ -124,7 +123,7 @@ Reach CoreNeeds::demanded(StageId s, std::size_t a) const {
   const std::int64_t extent = stage_of(s).axes[a].extent;
   std::optional<Reach> all;
   for (const auto& [reader, read] : model_.readers_of(s)) {
-    const Access& access = stage_of(reader).reads[static_cast<std::size_t>(read)];
+    const Access& access = stage_of(reader).reads[read];
     const Reach wanted = reach_of(
         access.index, a, [&, reader = reader](VarId v) -> const Reach& { return axis(reader, v.index()); }, extent);
     if (!all) {

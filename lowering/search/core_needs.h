@@ -26,7 +26,7 @@ class CoreNeeds {
   explicit CoreNeeds(const GroupModel& model) : model_(model), of_stage_(model.list->stages.size()) {}
 
   /// `tiles`: what the core has of every iterator.
-  void find(const std::vector<Interval>& tiles);
+  void find(const IdVector<IteratorId, Interval>& tiles);
 
   [[nodiscard]] const Reach& axis(StageId stage, std::size_t a) const { return of_stage_[stage][a]; }
   [[nodiscard]] Reach dimension(const ModelBuffer& buffer, std::size_t d) const;

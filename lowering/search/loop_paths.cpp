@@ -9,53 +9,53 @@ namespace stowage {
 
 LoopPaths::LoopPaths(const GroupModel& model, const std::vector<LoopOrder>& orders) : model_(model) {
   for (const ModelBuffer& buffer : model.buffers) {
-    std::vector<bool> moving(model.iterators.size(), false);
-    for (const int i : buffer.all_iterators()) moving[static_cast<std::size_t>(i)] = true;
+    IdVector<IteratorId, bool> moving(model.iterators.size(), false);
+    for (const IteratorId i : buffer.all_iterators()) moving[i] = true;
     all_moving_.push_back(std::move(moving));
   }
   for (const LoopOrder& order : orders) {
     std::vector<OuterLoop> loops;
-    for (const int i : order) loops.push_back({i, "", 2});
+    for (const IteratorId i : order) loops.push_back({i, "", 2});
     auto& by_buffer = paths_.emplace_back();
     for (const ModelBuffer& buffer : model.buffers) {
-      std::vector<int> path;
-      for (const int l : path_of(model, loops, buffer)) path.push_back(loops[static_cast<std::size_t>(l)].iterator);
+      LoopOrder path;
+      for (const std::size_t l : path_of(model, loops, buffer)) path.push_back(loops[l].iterator);
       by_buffer.push_back(std::move(path));
     }
   }
 }
 
-std::vector<int> LoopPaths::loops_around(std::size_t order, BufferId b, const std::vector<bool>& has_loop,
-                                         const IdVector<BufferId, std::set<int>>& moving) const {
+LoopOrder LoopPaths::loops_around(std::size_t order, BufferId b, const IdVector<IteratorId, bool>& has_loop,
+                                  const IdVector<BufferId, std::set<IteratorId>>& moving) const {
   const ModelBuffer& buffer = model_.buffers[b];
-  std::vector<int> path;
+  LoopOrder path;
   std::size_t depth = 0;
-  for (const int i : paths_[order][b]) {
-    if (!has_loop[static_cast<std::size_t>(i)]) continue;
+  for (const IteratorId i : paths_[order][b]) {
+    if (!has_loop[i]) continue;
     path.push_back(i);
     if (moving[b].contains(i)) depth = path.size();
   }
   path.resize(depth);
-  const auto is_own = [&](int i) {
-    const ModelIterator& iterator = model_.iterators[static_cast<std::size_t>(i)];
+  const auto is_own = [&](IteratorId i) {
+    const ModelIterator& iterator = model_.iterators[i];
     return !iterator.spatial && iterator.stage == buffer.stage;
   };
   // What stands inside a reduction of its own stage is where that stage is computed, and in the stage's loops.
   if (path.empty() || buffer.stage == model_.main || !is_own(path.back())) return path;
-  std::erase_if(path, [&](int i) { return !is_own(i); });
-  const std::vector<int> outside = loops_around(order, model_.buffer_of_output[buffer.stage], has_loop, moving);
+  std::erase_if(path, [&](IteratorId i) { return !is_own(i); });
+  const LoopOrder outside = loops_around(order, model_.buffer_of_output[buffer.stage], has_loop, moving);
   path.insert(path.begin(), outside.begin(), outside.end());
   return path;
 }
 
-IdVector<BufferId, std::int64_t> LoopPaths::times_again(std::size_t order, const std::vector<std::int64_t>& trips,
-                                                        const std::vector<bool>& has_loop,
-                                                        const IdVector<BufferId, std::set<int>>& moving) const {
+IdVector<BufferId, std::int64_t> LoopPaths::times_again(std::size_t order, const IteratorSizes& trips,
+                                                        const IdVector<IteratorId, bool>& has_loop,
+                                                        const IdVector<BufferId, std::set<IteratorId>>& moving) const {
   IdVector<BufferId, std::int64_t> again;
   for (const BufferId b : model_.buffers.ids()) {
     std::int64_t times = 1;
-    for (const int i : loops_around(order, b, has_loop, moving)) {
-      if (!all_moving_[b][static_cast<std::size_t>(i)]) times *= trips[static_cast<std::size_t>(i)];
+    for (const IteratorId i : loops_around(order, b, has_loop, moving)) {
+      if (!all_moving_[b][i]) times *= trips[i];
     }
     again.push_back(times);
   }

@@ -18,18 +18,18 @@ class LoopPaths {
 
   /// By buffer: trips of the loops around its place that do not move it, if `trips` are those by iterator on the core
   /// that makes fewest (1: no loop) and `moving` what moves each buffer. `order`: its number.
-  [[nodiscard]] IdVector<BufferId, std::int64_t> times_again(std::size_t order, const std::vector<std::int64_t>& trips,
-                                                             const std::vector<bool>& has_loop,
-                                                             const IdVector<BufferId, std::set<int>>& moving) const;
+  [[nodiscard]] IdVector<BufferId, std::int64_t> times_again(
+      std::size_t order, const IteratorSizes& trips, const IdVector<IteratorId, bool>& has_loop,
+      const IdVector<BufferId, std::set<IteratorId>>& moving) const;
 
  private:
   /// Iterators whose loops are around a buffer's place, as PlanBounds has them.
-  [[nodiscard]] std::vector<int> loops_around(std::size_t order, BufferId b, const std::vector<bool>& has_loop,
-                                              const IdVector<BufferId, std::set<int>>& moving) const;
+  [[nodiscard]] LoopOrder loops_around(std::size_t order, BufferId b, const IdVector<IteratorId, bool>& has_loop,
+                                       const IdVector<BufferId, std::set<IteratorId>>& moving) const;
 
   const GroupModel& model_;
-  std::vector<IdVector<BufferId, std::vector<int>>> paths_;  ///< by order
-  IdVector<BufferId, std::vector<bool>> all_moving_;         ///< by iterator, residents left out of account
+  std::vector<IdVector<BufferId, LoopOrder>> paths_;           ///< by order
+  IdVector<BufferId, IdVector<IteratorId, bool>> all_moving_;  ///< residents left out of account
 };
 
 }  // namespace stowage

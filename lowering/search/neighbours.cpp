@@ -13,14 +13,14 @@
 
 namespace stowage {
 
-std::vector<std::int64_t> Neighbours::sizes_of(const Schedule& complete) const {
-  std::vector<std::int64_t> sizes;
+IteratorSizes Neighbours::sizes_of(const Schedule& complete) const {
+  IteratorSizes sizes;
   for (const ModelIterator& iterator : model_.iterators) sizes.push_back(complete.buffer.at(iterator.name));
   return sizes;
 }
 
-std::vector<std::int64_t> Neighbours::sizes_next_to(std::size_t i, std::int64_t size, std::int64_t range) const {
-  if (model_.pinned.contains(static_cast<int>(i)) || person_.buffer.contains(model_.iterators[i].name)) return {};
+std::vector<std::int64_t> Neighbours::sizes_next_to(IteratorId i, std::int64_t size, std::int64_t range) const {
+  if (model_.pinned.contains(i) || person_.buffer.contains(model_.iterators[i].name)) return {};
   const std::int64_t tiles = ceil_div(range, size);
   // Also tiles of one length, of which the last is no rest: what is shorter moves row by row.
   std::set<std::int64_t> others = {size / 2, size * 2, range, ceil_div(range, tiles), ceil_div(range, tiles + 1)};
@@ -33,25 +33,23 @@ std::vector<std::int64_t> Neighbours::sizes_next_to(std::size_t i, std::int64_t 
 }
 
 /// Of an iterator of one value nothing is fixed: it would get a loop of its own.
-void Neighbours::fix_sizes(Schedule& schedule, const std::vector<std::int64_t>& sizes) const {
-  const std::vector<std::int64_t> ranges = core_ranges(model_, *schedule.parallel);
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
+void Neighbours::fix_sizes(Schedule& schedule, const IteratorSizes& sizes) const {
+  const IteratorSizes ranges = core_ranges(model_, *schedule.parallel);
+  for (const IteratorId i : sizes.ids()) {
     if (ranges[i] > 1) schedule.buffer[model_.iterators[i].name] = sizes[i];
   }
 }
 
-bool Neighbours::fits(const std::vector<std::int64_t>& sizes, const Schedule& fixed) const {
+bool Neighbours::fits(const IteratorSizes& sizes, const Schedule& fixed) const {
   const IdVector<BufferId, int> slots = slots_by_buffer(model_, fixed.slots);
-  const Residents residents(
-      model_, fixed.resident,
-      fixed.resident.empty() ? std::vector<std::int64_t>{} : core_ranges(model_, *fixed.parallel));
+  const Residents residents(model_, fixed.resident,
+                            fixed.resident.empty() ? IteratorSizes{} : core_ranges(model_, *fixed.parallel));
   const auto bytes = buffer_bytes(model_, sizes, target_.ldm.alignment, slots, residents);
   return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}) <= ldm_for_buffers(model_, target_, slots);
 }
 
 /// The sizes fixed as well, if they fit.
-void Neighbours::add_if_fitting(const Reached& at, const std::vector<std::int64_t>& sizes,
-                                std::vector<Schedule>& found) const {
+void Neighbours::add_if_fitting(const Reached& at, const IteratorSizes& sizes, std::vector<Schedule>& found) const {
   Schedule fixed = at.fixed;
   fixed.parallel = at.complete.parallel;
   if (!fits(sizes, fixed)) return;
@@ -61,10 +59,10 @@ void Neighbours::add_if_fitting(const Reached& at, const std::vector<std::int64_
 }
 
 std::vector<Schedule> Neighbours::single_sizes(const Reached& at) const {
-  const std::vector<std::int64_t> ranges = core_ranges(model_, *at.complete.parallel);
-  std::vector<std::int64_t> sizes = sizes_of(at.complete);
+  const IteratorSizes ranges = core_ranges(model_, *at.complete.parallel);
+  IteratorSizes sizes = sizes_of(at.complete);
   std::vector<Schedule> found;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
+  for (const IteratorId i : sizes.ids()) {
     const std::int64_t own = sizes[i];
     for (const std::int64_t other : sizes_next_to(i, own, ranges[i])) {
       sizes[i] = other;
@@ -75,7 +73,7 @@ std::vector<Schedule> Neighbours::single_sizes(const Reached& at) const {
   return found;
 }
 
-std::int64_t Neighbours::longest_fitting(const Reached& at, std::vector<std::int64_t> sizes, std::size_t i) const {
+std::int64_t Neighbours::longest_fitting(const Reached& at, IteratorSizes sizes, IteratorId i) const {
   const std::int64_t range = core_ranges(model_, *at.complete.parallel)[i];
   Schedule fixed = at.fixed;
   fixed.parallel = at.complete.parallel;
@@ -87,8 +85,7 @@ std::int64_t Neighbours::longest_fitting(const Reached& at, std::vector<std::int
   return fitting == 0 ? 0 : ceil_div(range, ceil_div(range, fitting));
 }
 
-std::set<std::int64_t> Neighbours::shorter_sizes(const Reached& at, const std::vector<std::int64_t>& sizes,
-                                                 std::size_t i) const {
+std::set<std::int64_t> Neighbours::shorter_sizes(const Reached& at, const IteratorSizes& sizes, IteratorId i) const {
   std::set<std::int64_t> shorter;
   for (const std::int64_t size : sizes_next_to(i, sizes[i], core_ranges(model_, *at.complete.parallel)[i])) {
     if (size < sizes[i]) shorter.insert(size);
@@ -100,15 +97,15 @@ std::set<std::int64_t> Neighbours::shorter_sizes(const Reached& at, const std::v
 }
 
 std::vector<Schedule> Neighbours::paired_sizes(const Reached& at) const {
-  const std::vector<std::int64_t> ranges = core_ranges(model_, *at.complete.parallel);
-  std::vector<std::int64_t> sizes = sizes_of(at.complete);
+  const IteratorSizes ranges = core_ranges(model_, *at.complete.parallel);
+  IteratorSizes sizes = sizes_of(at.complete);
   std::vector<Schedule> found;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
+  for (const IteratorId i : sizes.ids()) {
     const std::int64_t longer_before = sizes[i];
     for (const std::int64_t longer : sizes_next_to(i, longer_before, ranges[i])) {
       if (longer < longer_before) continue;
       sizes[i] = longer;
-      for (std::size_t j = 0; j < sizes.size(); ++j) {
+      for (const IteratorId j : sizes.ids()) {
         const std::int64_t shorter_before = sizes[j];
         if (i == j || shorter_before == 1) continue;
         for (const std::int64_t shorter : shorter_sizes(at, sizes, j)) {
@@ -124,11 +121,11 @@ std::vector<Schedule> Neighbours::paired_sizes(const Reached& at) const {
 }
 
 std::vector<Schedule> Neighbours::whole_iterators(const Schedule& fixed) const {
-  const std::vector<std::int64_t> ranges = core_ranges(model_, *fixed.parallel);
+  const IteratorSizes ranges = core_ranges(model_, *fixed.parallel);
   std::vector<Schedule> found;
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
+  for (const IteratorId i : ranges.ids()) {
     const std::string& name = model_.iterators[i].name;
-    if (ranges[i] <= 1 || model_.pinned.contains(static_cast<int>(i)) || fixed.buffer.contains(name)) continue;
+    if (ranges[i] <= 1 || model_.pinned.contains(i) || fixed.buffer.contains(name)) continue;
     found.push_back(fixed);
     found.back().buffer[name] = ranges[i];
   }
@@ -173,13 +170,13 @@ std::vector<Schedule> Neighbours::slot_numbers(const Reached& at) const {
 }
 
 void Neighbours::add_or_halve(const Reached& at, std::vector<Schedule>& found) const {
-  std::vector<std::int64_t> sizes = sizes_of(at.complete);
+  IteratorSizes sizes = sizes_of(at.complete);
   const std::size_t before = found.size();
   add_if_fitting(at, sizes, found);
   if (found.size() > before) return;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
+  for (const IteratorId i : sizes.ids()) {
     const std::int64_t own = sizes[i];
-    if (own == 1 || model_.pinned.contains(static_cast<int>(i)) || person_.buffer.contains(model_.iterators[i].name)) {
+    if (own == 1 || model_.pinned.contains(i) || person_.buffer.contains(model_.iterators[i].name)) {
       continue;
     }
     sizes[i] = own / 2;
@@ -189,9 +186,9 @@ void Neighbours::add_or_halve(const Reached& at, std::vector<Schedule>& found) c
 }
 
 void Neighbours::add_lengthened(const Reached& at, std::vector<Schedule>& found) const {
-  const std::vector<std::int64_t> ranges = core_ranges(model_, *at.complete.parallel);
-  std::vector<std::int64_t> sizes = sizes_of(at.complete);
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
+  const IteratorSizes ranges = core_ranges(model_, *at.complete.parallel);
+  IteratorSizes sizes = sizes_of(at.complete);
+  for (const IteratorId i : sizes.ids()) {
     const std::int64_t own = sizes[i];
     if (sizes_next_to(i, own, ranges[i]).empty()) continue;
     for (const std::int64_t longer : std::set{std::min(2 * own, ranges[i]), longest_fitting(at, sizes, i)}) {
@@ -204,12 +201,12 @@ void Neighbours::add_lengthened(const Reached& at, std::vector<Schedule>& found)
 }
 
 std::vector<std::set<std::string>> Neighbours::stays_of(const Reached& at, BufferId b) const {
-  const std::vector<std::int64_t> ranges = core_ranges(model_, *at.complete.parallel);
+  const IteratorSizes ranges = core_ranges(model_, *at.complete.parallel);
   std::set<std::string> all, sums, others;
-  for (const int iterator : model_.buffers[b].all_iterators()) {
-    const auto i = static_cast<std::size_t>(iterator);
-    const ModelIterator& moving = model_.iterators[i];
-    if (at.complete.buffer.at(moving.name) >= ranges[i] || !why_not_resident(model_, b, iterator).empty()) continue;
+  for (const IteratorId iterator : model_.buffers[b].all_iterators()) {
+    const ModelIterator& moving = model_.iterators[iterator];
+    if (at.complete.buffer.at(moving.name) >= ranges[iterator] || !why_not_resident(model_, b, iterator).empty())
+      continue;
     all.insert(moving.name);
     (moving.spatial ? others : sums).insert(moving.name);
   }
@@ -253,10 +250,10 @@ std::vector<Schedule> Neighbours::slots_for_all(const Reached& at) const {
   Schedule all = at.fixed;
   for (const std::string& tensor : tensors_with_slots()) all.slots[tensor] = max_slots;
   const Reached changed{all, at.complete};
-  std::vector<std::int64_t> sizes = sizes_of(at.complete);
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
+  IteratorSizes sizes = sizes_of(at.complete);
+  for (const IteratorId i : sizes.ids()) {
     const std::int64_t own = sizes[i];
-    if (model_.pinned.contains(static_cast<int>(i)) || person_.buffer.contains(model_.iterators[i].name)) continue;
+    if (model_.pinned.contains(i) || person_.buffer.contains(model_.iterators[i].name)) continue;
     for (const std::int64_t tiles : {2, 4, 8}) {
       if (own < tiles) break;
       sizes[i] = ceil_div(own, tiles);

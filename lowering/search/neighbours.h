@@ -53,21 +53,20 @@ class Neighbours {
   [[nodiscard]] std::vector<std::string> tensors_with_slots() const;
 
  private:
-  [[nodiscard]] std::vector<std::int64_t> sizes_of(const Schedule& complete) const;
+  [[nodiscard]] IteratorSizes sizes_of(const Schedule& complete) const;
   /// The longest of one iterator's tiles of one length that fit beside the others' sizes; 0 if none does.
-  [[nodiscard]] std::int64_t longest_fitting(const Reached& at, std::vector<std::int64_t> sizes, std::size_t i) const;
+  [[nodiscard]] std::int64_t longest_fitting(const Reached& at, IteratorSizes sizes, IteratorId i) const;
   /// Those next to its size, and the longest that fit.
-  [[nodiscard]] std::set<std::int64_t> shorter_sizes(const Reached& at, const std::vector<std::int64_t>& sizes,
-                                                     std::size_t i) const;
-  [[nodiscard]] std::vector<std::int64_t> sizes_next_to(std::size_t i, std::int64_t size, std::int64_t range) const;
-  void fix_sizes(Schedule& schedule, const std::vector<std::int64_t>& sizes) const;
-  [[nodiscard]] bool fits(const std::vector<std::int64_t>& sizes, const Schedule& fixed) const;
+  [[nodiscard]] std::set<std::int64_t> shorter_sizes(const Reached& at, const IteratorSizes& sizes, IteratorId i) const;
+  [[nodiscard]] std::vector<std::int64_t> sizes_next_to(IteratorId i, std::int64_t size, std::int64_t range) const;
+  void fix_sizes(Schedule& schedule, const IteratorSizes& sizes) const;
+  [[nodiscard]] bool fits(const IteratorSizes& sizes, const Schedule& fixed) const;
   [[nodiscard]] std::vector<std::set<std::string>> stays_of(const Reached& at, BufferId b) const;
   /// As it is, else with one iterator's half.
   void add_or_halve(const Reached& at, std::vector<Schedule>& found) const;
   /// With one iterator's double, or as long as it fits.
   void add_lengthened(const Reached& at, std::vector<Schedule>& found) const;
-  void add_if_fitting(const Reached& at, const std::vector<std::int64_t>& sizes, std::vector<Schedule>& found) const;
+  void add_if_fitting(const Reached& at, const IteratorSizes& sizes, std::vector<Schedule>& found) const;
 
   const GroupModel& model_;
   const Schedule& person_;

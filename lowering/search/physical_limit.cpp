@@ -12,7 +12,7 @@ namespace stowage {
 PhysicalLimit physical_limit(const StageList& stages, const Target& target) {
   const GroupModel model = build_group_model(stages, target);
   CoreNeeds needs(model);  // as if one core did all
-  std::vector<Interval> whole;
+  IdVector<IteratorId, Interval> whole;
   for (const ModelIterator& iterator : model.iterators) whole.push_back({0, iterator.extent - 1});
   needs.find(whole);
 
@@ -42,11 +42,9 @@ PhysicalLimit physical_limit(const StageList& stages, const Target& target) {
   for (const StageId s : stages.stages.ids()) {
     const Stage& stage = stages.stages[s];
     double points = 1;
-    for (std::size_t a = 0; a < static_cast<std::size_t>(stage.spatial); ++a)
-      points *= static_cast<double>(needs.axis(s, a).count);
+    for (std::size_t a = 0; a < stage.spatial; ++a) points *= static_cast<double>(needs.axis(s, a).count);
     double terms = points;
-    for (std::size_t a = static_cast<std::size_t>(stage.spatial); a < stage.axes.size(); ++a)
-      terms *= static_cast<double>(stage.axes[a].extent);
+    for (std::size_t a = stage.spatial; a < stage.axes.size(); ++a) terms *= static_cast<double>(stage.axes[a].extent);
     compute(stage, stage.reduction == Reduction::none ? Compute::Part::map : Compute::Part::update, terms);
     if (stage.finish) compute(stage, Compute::Part::finish, points);
   }

@@ -184,7 +184,7 @@ class PlanSearch {
   [[nodiscard]] Schedule on_split(const std::vector<ParallelSplit>& parallel) const {
     Schedule fixed = person_;
     fixed.parallel = parallel;
-    const std::vector<std::int64_t> ranges = core_ranges(model_, parallel);
+    const IteratorSizes ranges = core_ranges(model_, parallel);
     for (const BufferId b : model_.buffers.ids()) {
       const ModelBuffer& buffer = model_.buffers[b];
       const SharedBy widest = widest_sharing(model_, b, parallel, target_);
@@ -584,7 +584,7 @@ class PlanSearch {
     const bool changes_slots = from.complete.slots != to.complete.slots;
     if (changes_slots) tell_slots(from, to);
     PlanImproved improved{split_of(to), {}, {}, from.cycles(), to.cycles()};
-    for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
+    for (const IteratorId i : model_.iterators.ids()) {
       const std::string& name = model_.iterators[i].name;
       const SizeChanged size{IteratorId(i), from.complete.buffer.at(name), to.complete.buffer.at(name)};
       if (size.before != size.after) improved.sizes.push_back(size);
@@ -641,7 +641,7 @@ class PlanSearch {
       if (found == best.complete.resident.end()) continue;
       InputResident resident{b, {}};
       for (const std::string& name : found->second) {
-        resident.along.push_back(iterator_id(model_.iterator_named(name).value()));
+        resident.along.push_back(model_.iterator_named(name).value());
       }
       trace_.add(std::move(resident));
     }

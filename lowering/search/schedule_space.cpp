@@ -11,9 +11,7 @@
 namespace stowage {
 namespace {
 
-const std::string& name_of(const GroupModel& model, int iterator) {
-  return model.iterators[static_cast<std::size_t>(iterator)].name;
-}
+const std::string& name_of(const GroupModel& model, IteratorId iterator) { return model.iterators[iterator].name; }
 
 }  // namespace
 
@@ -39,10 +37,10 @@ ScheduleSpace::ScheduleSpace(const GroupModel& model, const Schedule& person, co
 
 /// The orders of one kind of loops after the other; kinds are spatial ones and the sums of each stage.
 void ScheduleSpace::find_orders() {
-  const std::vector<int> ranks = ranks_of_stores(model_);
-  std::vector<std::vector<int>> kinds(1);
+  const IdVector<IteratorId, int> ranks = ranks_of_stores(model_);
+  std::vector<LoopOrder> kinds(1);
   std::vector<StageId> stages;
-  for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
+  for (const IteratorId i : model_.iterators.ids()) {
     const ModelIterator& iterator = model_.iterators[i];
     if (iterator.extent <= 1) continue;
     std::size_t kind = 0;
@@ -54,17 +52,15 @@ void ScheduleSpace::find_orders() {
         kinds.emplace_back();
       }
     }
-    kinds[kind].push_back(static_cast<int>(i));
+    kinds[kind].push_back(i);
   }
   std::vector<LoopOrder> orders = {{}};
-  for (std::vector<int>& kind : kinds) {
+  for (LoopOrder& kind : kinds) {
     std::vector<LoopOrder> longer;
     std::sort(kind.begin(), kind.end());
     do {
-      const bool stores_once = std::is_sorted(kind.begin(), kind.end(), [&](int a, int b) {
-        const auto rank = [&](int i) {
-          return model_.iterators[static_cast<std::size_t>(i)].spatial ? ranks[static_cast<std::size_t>(i)] : 0;
-        };
+      const bool stores_once = std::is_sorted(kind.begin(), kind.end(), [&](IteratorId a, IteratorId b) {
+        const auto rank = [&](IteratorId i) { return model_.iterators[i].spatial ? ranks[i] : 0; };
         return rank(a) < rank(b);
       });
       if (!stores_once) continue;
@@ -90,12 +86,12 @@ GridSpace ScheduleSpace::over(CoreGrid grid) const {
   }
   const std::int64_t line = std::max(1, target_.main_memory.line_bytes / std::max(1, narrowest));
   const std::int64_t vector = std::max(1, target_.cores.vector_lanes);
-  for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
+  for (const IteratorId i : model_.iterators.ids()) {
     const std::int64_t range = space.ranges[i];
     const auto fixed = person_.buffer.find(model_.iterators[i].name);
     if (fixed != person_.buffer.end()) {
       space.lengths.push_back({std::min(fixed->second, range)});
-    } else if (model_.pinned.contains(static_cast<int>(i))) {
+    } else if (model_.pinned.contains(i)) {
       space.lengths.push_back({1});
     } else {
       space.lengths.push_back(tile_lengths(range, vector, line));
@@ -104,19 +100,18 @@ GridSpace ScheduleSpace::over(CoreGrid grid) const {
   for (const BufferId b : model_.buffers.ids()) {
     const ModelBuffer& buffer = model_.buffers[b];
     const bool is_input = buffer.kind == ModelBuffer::Kind::input;
-    std::vector<std::set<int>> residents(1);
+    std::vector<std::set<IteratorId>> residents(1);
     if (const auto fixed = person_.resident.find(buffer.name); fixed != person_.resident.end()) {
       for (const std::string& along : fixed->second) {
         if (const auto iterator = model_.iterator_named(along)) residents.front().insert(*iterator);
       }
     } else if (is_input) {
-      std::set<int> all, sums, others;
-      for (const int i : buffer.all_iterators()) {
-        const auto at = static_cast<std::size_t>(i);
-        if (space.ranges[at] <= 1 || space.lengths[at].front() == space.ranges[at]) continue;
+      std::set<IteratorId> all, sums, others;
+      for (const IteratorId i : buffer.all_iterators()) {
+        if (space.ranges[i] <= 1 || space.lengths[i].front() == space.ranges[i]) continue;
         if (!why_not_resident(model_, b, i).empty()) continue;
         all.insert(i);
-        (model_.iterators[at].spatial ? others : sums).insert(i);
+        (model_.iterators[i].spatial ? others : sums).insert(i);
       }
       if (!all.empty()) residents.push_back(all);
       if (!sums.empty() && !others.empty()) residents.insert(residents.end(), {sums, others});
@@ -140,12 +135,10 @@ GridSpace ScheduleSpace::over(CoreGrid grid) const {
   return space;
 }
 
-LoopOrder ScheduleSpace::with_loops(const LoopOrder& order, const GridSpace& space,
-                                    const std::vector<std::int64_t>& sizes) const {
+LoopOrder ScheduleSpace::with_loops(const LoopOrder& order, const GridSpace& space, const IteratorSizes& sizes) const {
   LoopOrder loops;
-  for (const int i : order) {
-    const auto at = static_cast<std::size_t>(i);
-    if (sizes[at] < space.ranges[at]) loops.push_back(i);
+  for (const IteratorId i : order) {
+    if (sizes[i] < space.ranges[i]) loops.push_back(i);
   }
   return loops;
 }
@@ -153,13 +146,13 @@ LoopOrder ScheduleSpace::with_loops(const LoopOrder& order, const GridSpace& spa
 Schedule ScheduleSpace::schedule(const GridSpace& space, const SpacePoint& point) const {
   Schedule schedule = person_;
   schedule.parallel = space.grid.parallel;
-  for (std::size_t i = 0; i < point.sizes.size(); ++i) {
+  for (const IteratorId i : point.sizes.ids()) {
     if (space.ranges[i] > 1) schedule.buffer[model_.iterators[i].name] = point.sizes[i];
   }
   if (!orders_.empty()) {
     schedule.order.emplace();
-    for (const int i : point.order) {
-      schedule.order->push_back(name_of(model_, i) + (point.sizes[static_cast<std::size_t>(i)] == 1 ? "" : "o"));
+    for (const IteratorId i : point.order) {
+      schedule.order->push_back(name_of(model_, i) + (point.sizes[i] == 1 ? "" : "o"));
     }
   }
   for (const BufferId b : model_.buffers.ids()) {
@@ -170,7 +163,7 @@ Schedule ScheduleSpace::schedule(const GridSpace& space, const SpacePoint& point
     if (point.resident[b].empty()) continue;
     std::set<std::string>& along = schedule.resident[name];
     along.clear();
-    for (const int i : point.resident[b]) along.insert(name_of(model_, i));
+    for (const IteratorId i : point.resident[b]) along.insert(name_of(model_, i));
   }
   return schedule;
 }

@@ -17,22 +17,22 @@
 namespace stowage {
 
 /// Iterators, outermost loop first.
-using LoopOrder = std::vector<int>;
+using LoopOrder = std::vector<IteratorId>;
 
 /// What can be chosen over one grid.
 struct GridSpace {
   CoreGrid grid;
-  std::vector<std::int64_t> ranges;                          ///< by iterator, on one core
-  std::vector<std::vector<std::int64_t>> lengths;            ///< of tiles, by iterator, the shortest first
-  IdVector<BufferId, std::vector<std::set<int>>> residents;  ///< iterators along which it stays; the first: none
-  IdVector<BufferId, std::vector<int>> slots;                ///< fewest first
-  IdVector<BufferId, std::vector<SharedBy>> sharing;         ///< by fewest first
+  IteratorSizes ranges;                                             ///< on one core
+  IdVector<IteratorId, std::vector<std::int64_t>> lengths;          ///< of tiles, the shortest first
+  IdVector<BufferId, std::vector<std::set<IteratorId>>> residents;  ///< iterators along which it stays; the first: none
+  IdVector<BufferId, std::vector<int>> slots;                       ///< fewest first
+  IdVector<BufferId, std::vector<SharedBy>> sharing;                ///< by fewest first
 };
 
 /// One schedule of it.
 struct SpacePoint {
-  std::vector<std::int64_t> sizes;  ///< by iterator
-  IdVector<BufferId, std::set<int>> resident;
+  IteratorSizes sizes;
+  IdVector<BufferId, std::set<IteratorId>> resident;
   IdVector<BufferId, int> slots;
   IdVector<BufferId, SharedBy> sharing;
   LoopOrder order;  ///< of those with more than one trip; not looked at where the space has no orders
@@ -60,8 +60,7 @@ class ScheduleSpace {
   [[nodiscard]] Schedule schedule(const GridSpace& space, const SpacePoint& point) const;
 
   /// Without loops of one trip.
-  [[nodiscard]] LoopOrder with_loops(const LoopOrder& order, const GridSpace& space,
-                                     const std::vector<std::int64_t>& sizes) const;
+  [[nodiscard]] LoopOrder with_loops(const LoopOrder& order, const GridSpace& space, const IteratorSizes& sizes) const;
 
  private:
   void find_orders();

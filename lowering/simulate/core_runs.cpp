@@ -16,7 +16,7 @@ CoreRuns::CoreRuns(const RequestSequences& all, std::int64_t start, bool togethe
                                     : together          ? Computations::alike
                                                         : Computations::each;
   const std::vector<Teams> teams = teams_of_cores(together);
-  std::map<int, std::size_t> run_of;  // by what is alike
+  std::map<std::size_t, std::size_t> run_of;  // by what is alike
   for (std::size_t core = 0; core < all.of_core.size(); ++core) {
     const auto [found, is_new] = run_of.try_emplace(teams[core].alike, runs_.size());
     if (is_new || !together) {
@@ -42,31 +42,32 @@ std::vector<CoreRuns::Teams> CoreRuns::teams_of_cores(bool together) const {
   const std::size_t cores = all_->of_core.size();
   std::vector<Teams> teams(cores);
   if (all_->columns == 0) {
-    for (std::size_t core = 0; core < cores; ++core) teams[core].alike = all_->of_core[core];
+    for (std::size_t core = 0; core < cores; ++core) teams[core].alike = all_->of_core[core].index();
     return teams;
   }
   const auto columns = static_cast<std::size_t>(all_->columns);
   if (!together) {
     for (std::size_t core = 0; core < cores; ++core) {
       const auto row = static_cast<int>(core / columns);
-      teams[core] = {all_->of_core[core], all_->meet_in_rows ? row : 0,
+      teams[core] = {all_->of_core[core].index(), all_->meet_in_rows ? row : 0,
                      all_->meet_in_columns ? static_cast<int>(core % columns) : 0};
     }
     return teams;
   }
   // Cores are alike if they have the same sequence, and those of their row and of their column are alike one by one:
   // what is alike so far is told apart by its rows and columns, until nothing more is.
-  std::vector<int> alike = all_->of_core;
+  std::vector<std::size_t> alike;
+  for (const SequenceId sequence : all_->of_core) alike.push_back(sequence.index());
   std::size_t kinds = 0;
   for (;;) {
     const auto number_teams = [&](bool in_rows, int Teams::*number) {
-      std::map<std::vector<int>, int> known;
+      std::map<std::vector<std::size_t>, int> known;
       const std::size_t count = in_rows ? cores / columns : columns;
       for (std::size_t team = 0; team < count; ++team) {
         const std::size_t first = in_rows ? team * columns : team;
         const std::size_t step = in_rows ? 1 : columns;
         const std::size_t end = in_rows ? first + columns : cores;
-        std::vector<int> of_team;
+        std::vector<std::size_t> of_team;
         for (std::size_t core = first; core < end; core += step) of_team.push_back(alike[core]);
         const int found = known.try_emplace(of_team, static_cast<int>(known.size())).first->second;
         for (std::size_t core = first; core < end; core += step) teams[core].*number = found;
@@ -74,10 +75,10 @@ std::vector<CoreRuns::Teams> CoreRuns::teams_of_cores(bool together) const {
     };
     if (all_->meet_in_rows) number_teams(true, &Teams::row);
     if (all_->meet_in_columns) number_teams(false, &Teams::column);
-    std::map<std::tuple<int, int, int>, int> known;
+    std::map<std::tuple<std::size_t, int, int>, std::size_t> known;
     for (std::size_t core = 0; core < cores; ++core) {
-      const std::tuple<int, int, int> key(alike[core], teams[core].row, teams[core].column);
-      teams[core].alike = known.try_emplace(key, static_cast<int>(known.size())).first->second;
+      const std::tuple<std::size_t, int, int> key(alike[core], teams[core].row, teams[core].column);
+      teams[core].alike = known.try_emplace(key, known.size()).first->second;
     }
     if (known.size() == kinds) return teams;
     kinds = known.size();
@@ -112,10 +113,10 @@ void CoreRuns::start(CoreRun& run, std::size_t index, const Request& request) {
   const TransferExecution& execution = request.execution;
   const std::int64_t begun = run.now;
   run.now += execution.issue_cycles;
-  const int number = engine_.start(run.now + execution.startup_cycles, execution.engine_parts, execution.least_cycles,
-                                   static_cast<std::int64_t>(run.cores.size()), index);
-  if (static_cast<std::size_t>(number) >= owner_.size()) owner_.resize(static_cast<std::size_t>(number) + 1, 0);
-  owner_[static_cast<std::size_t>(number)] = index;
+  const std::size_t number = engine_.start(run.now + execution.startup_cycles, execution.engine_parts,
+                                           execution.least_cycles, static_cast<std::int64_t>(run.cores.size()), index);
+  if (number >= owner_.size()) owner_.resize(number + 1, 0);
+  owner_[number] = index;
   run.pending.push_back({&request, number, begun, false});
   record(run, Timeline::Slice::Kind::issue, request, begun);
 }
@@ -134,7 +135,7 @@ bool CoreRuns::must_wait(CoreRun& run, const Request& request) {
   return run.awaited > 0;
 }
 
-bool CoreRuns::end_transfer(int number) {
+bool CoreRuns::end_transfer(std::size_t number) {
   CoreRun& run = runs_[owner_of(number)];
   const auto found = std::find_if(run.pending.begin(), run.pending.end(),
                                   [&](const PendingTransfer& transfer) { return transfer.number == number; });
@@ -216,7 +217,7 @@ void CoreRuns::record(const CoreRun& run, Timeline::Slice::Kind kind, const Requ
   if (timeline_ == nullptr || run.now == from) return;
   const int statement = all_->statements[static_cast<std::size_t>(request.statement)]->id;
   const bool computes = kind == Timeline::Slice::Kind::compute;
-  const int uses = computes ? static_cast<int>(&request - all_->requests.data()) : -1;
+  const int uses = computes ? static_cast<int>(all_->requests.id_of(request).index()) : -1;
   timeline_->slices.push_back({kind, run.cores.front(), statement, uses, from, run.now});
   if (kind != Timeline::Slice::Kind::wait_for_get && kind != Timeline::Slice::Kind::wait_for_put) return;
   for (const std::size_t transfer : awaited_[static_cast<std::size_t>(&run - runs_.data())]) {

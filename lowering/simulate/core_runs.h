@@ -27,7 +27,7 @@ struct RunTotals {
 /// A transfer of every core of a run.
 struct PendingTransfer {
   const Request* request = nullptr;
-  int number = 0;          ///< in the DMA engine
+  std::size_t number = 0;  ///< in the DMA engine
   std::int64_t begun = 0;  ///< cycle of its start
   bool is_awaited = false;
 };
@@ -35,7 +35,8 @@ struct PendingTransfer {
 enum class RunState : std::uint8_t { runs, waits, at_barrier, ended };
 
 struct CoreRun {
-  CoreRun(const RequestSequences& all, int sequence, Computations computations) : cursor(all, sequence, computations) {}
+  CoreRun(const RequestSequences& all, SequenceId sequence, Computations computations)
+      : cursor(all, sequence, computations) {}
 
   std::vector<int> cores;  ///< numbers
   int rows = 0;            ///< rows of the mesh that are alike, which they are of; these have one number
@@ -63,8 +64,8 @@ class CoreRuns {
   /// Goes on until a run waits, or comes to its end.
   void go_on(std::size_t run);
   /// Tells a run that one of its transfers has ended now; true if it can go on.
-  bool end_transfer(int number);
-  [[nodiscard]] std::size_t owner_of(int number) const { return owner_[static_cast<std::size_t>(number)]; }
+  bool end_transfer(std::size_t number);
+  [[nodiscard]] std::size_t owner_of(std::size_t number) const { return owner_[number]; }
   /// The runs that can go on from where the last one came: those of a team all of which stand at a barrier of it.
   std::vector<std::size_t> open_barriers();
 
@@ -84,7 +85,7 @@ class CoreRuns {
   /// Which cores are in step, and the numbers of their rows and columns among those that are not alike; 0 where these
   /// do not meet.
   struct Teams {
-    int alike = 0;
+    std::size_t alike = 0;
     int row = 0;
     int column = 0;
   };

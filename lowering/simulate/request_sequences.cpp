@@ -142,7 +142,7 @@ class SequenceWriter {
   }
 
   RequestSequences run() {
-    std::unordered_map<Values, int, HashOfNumbers> known;  // by what decides of a core's coordinates
+    std::unordered_map<Values, SequenceId, HashOfNumbers> known;  // by what decides of a core's coordinates
     for (int core = 0; core < nest_.cores_used(); ++core) {
       values_ = values_of_core(nest_, core);
       core_ = core;
@@ -238,19 +238,16 @@ class SequenceWriter {
     request.team = found->second;
     request.cycles = costs_.meeting_cycles(barriers_, walked.statement->id);
     constexpr std::int64_t none = -1;  // no statement's slot or extent: the key is its own
-    const auto [at, is_new] = requests_.try_emplace({walked.number, none, &barriers == &barriers_.before ? 0 : 1}, -1);
-    if (is_new) {
-      all_.requests.push_back(request);
-      at->second = static_cast<int>(all_.requests.size()) - 1;
-    }
-    parts.push_back({at->second, -1, 1});
+    const auto [at, is_new] = requests_.try_emplace({walked.number, none, &barriers == &barriers_.before ? 0 : 1});
+    if (is_new) at->second = all_.requests.push_back(request);
+    parts.push_back({at->second, {}, 1});
   }
 
   void write(const std::vector<WalkedStatement>& block, Parts& parts) {
     for (const WalkedStatement& walked : block) {
       if (std::holds_alternative<Loop>(walked.statement->node)) {
-        const int sequence = loop(walked);
-        if (!all_.sequences[static_cast<std::size_t>(sequence)].parts.empty()) parts.push_back({-1, sequence, 1});
+        const SequenceId sequence = loop(walked);
+        if (!is_empty(sequence)) parts.push_back({std::nullopt, sequence, 1});
       } else if (const auto* let = std::get_if<Let>(&walked.statement->node)) {
         values_[let->variable.index()] = walked.numbers.front()(values_);
       } else if (std::holds_alternative<Guard>(walked.statement->node)) {
@@ -259,22 +256,22 @@ class SequenceWriter {
         if (passes) write(walked.body, parts);
       } else {
         write_barrier(walked, barriers_.before, parts);
-        const int request = is_for_this_core(*walked.statement) ? request_of(walked) : -1;
-        if (request >= 0) parts.push_back({request, -1, 1});
+        const auto request = is_for_this_core(*walked.statement) ? request_of(walked) : std::nullopt;
+        if (request) parts.push_back({request, {}, 1});
         write_barrier(walked, barriers_.after, parts);
       }
     }
   }
 
   /// The sequence of all trips.
-  int loop(const WalkedStatement& walked) {
+  SequenceId loop(const WalkedStatement& walked) {
     auto& known = of_loop_[walked.statement->id];
     const Values key = values_at(walked.deciding->outside);
     if (const auto found = known.find(key); shares_ && found != known.end()) return found->second;
     const std::int64_t trips = std::max<std::int64_t>(0, walked.numbers.front()(values_));
     const std::size_t variable = std::get<Loop>(walked.statement->node).variable.index();
     const bool alike = shares_ && !walked.deciding->own;
-    std::vector<int> bodies;
+    std::vector<SequenceId> bodies;
     for (std::int64_t trip = 0; trip < (alike ? std::min<std::int64_t>(trips, 1) : trips); ++trip) {
       values_[variable] = trip;
       Parts parts;
@@ -284,21 +281,19 @@ class SequenceWriter {
     }
     Parts parts;
     if (alike && trips > 0) {
-      if (!is_empty(bodies.front())) parts.push_back({-1, bodies.front(), trips});
+      if (!is_empty(bodies.front())) parts.push_back({std::nullopt, bodies.front(), trips});
     } else {
       parts = repeated(bodies);
     }
-    const int sequence = sequence_of(std::move(parts));
+    const SequenceId sequence = sequence_of(std::move(parts));
     known[key] = sequence;
     return sequence;
   }
 
-  [[nodiscard]] bool is_empty(int sequence) const {
-    return all_.sequences[static_cast<std::size_t>(sequence)].parts.empty();
-  }
+  [[nodiscard]] bool is_empty(SequenceId sequence) const { return all_.sequences[sequence].parts.empty(); }
 
   /// Trips one behind another, with what repeats written once.
-  Parts repeated(const std::vector<int>& bodies) {
+  Parts repeated(const std::vector<SequenceId>& bodies) {
     Parts parts;
     for (std::size_t at = 0; at < bodies.size();) {
       std::size_t length = 1;
@@ -314,72 +309,71 @@ class SequenceWriter {
       }
       const auto times = static_cast<std::int64_t>(covered / length);
       if (length == 1) {
-        if (!is_empty(bodies[at])) parts.push_back({-1, bodies[at], times});
+        if (!is_empty(bodies[at])) parts.push_back({std::nullopt, bodies[at], times});
       } else {
         Parts pattern;
         for (std::size_t i = 0; i < length; ++i) {
-          if (!is_empty(bodies[at + i])) pattern.push_back({-1, bodies[at + i], 1});
+          if (!is_empty(bodies[at + i])) pattern.push_back({std::nullopt, bodies[at + i], 1});
         }
-        parts.push_back({-1, sequence_of(std::move(pattern)), times});
+        parts.push_back({std::nullopt, sequence_of(std::move(pattern)), times});
       }
       at += covered;
     }
     return parts;
   }
 
-  int sequence_of(Parts parts) {
+  SequenceId sequence_of(Parts parts) {
     if (shares_) {
-      if (parts.size() == 1 && parts[0].sequence >= 0 && parts[0].times == 1) return parts[0].sequence;
+      if (parts.size() == 1 && !parts[0].request && parts[0].times == 1) return parts[0].sequence;
       key_.clear();
-      for (const SequencePart& part : parts) key_.insert(key_.end(), {part.request, part.sequence, part.times});
+      for (const SequencePart& part : parts) {
+        const std::int64_t number = part.request ? part.request->value : part.sequence.value;
+        key_.insert(key_.end(), {part.request ? 1 : 0, number, part.times});
+      }
       const auto found = sequences_.find(key_);
       if (found != sequences_.end()) return found->second;
     }
     RequestSequence made;
     made.only_computes = true;
     for (const SequencePart& part : parts) {
-      const bool is_request = part.request >= 0;
-      const Request* const request = is_request ? &all_.requests[static_cast<std::size_t>(part.request)] : nullptr;
-      const RequestSequence* const inner =
-          is_request ? nullptr : &all_.sequences[static_cast<std::size_t>(part.sequence)];
-      const int computes = is_request ? part.request : inner->computes;
+      const bool is_request = part.request.has_value();
+      const Request* const request = is_request ? &all_.requests[*part.request] : nullptr;
+      const RequestSequence* const inner = is_request ? nullptr : &all_.sequences[part.sequence];
+      const auto computes = is_request ? part.request : inner->computes;
       if (&part == &parts.front()) made.computes = computes;
-      if (!are_alike(made.computes, computes)) made.computes = -1;
+      if (!are_alike(made.computes, computes)) made.computes.reset();
       made.only_computes =
           made.only_computes && (is_request ? request->kind == Request::Kind::compute : inner->only_computes);
       std::int64_t cycles = is_request ? request->cycles : inner->cycles;
       if (__builtin_mul_overflow(cycles, part.times, &cycles)) cycles = cycle_limit;
       made.cycles = std::min(cycle_limit, made.cycles + std::min(cycles, cycle_limit));
     }
-    if (!made.only_computes) made.computes = -1;
+    if (!made.only_computes) made.computes.reset();
     made.parts = std::move(parts);
-    const int number = static_cast<int>(all_.sequences.size());
-    all_.sequences.push_back(std::move(made));
-    if (shares_) sequences_.emplace(key_, number);
-    return number;
+    const SequenceId sequence = all_.sequences.push_back(std::move(made));
+    if (shares_) sequences_.emplace(key_, sequence);
+    return sequence;
   }
 
-  /// Whether two requests, which there are, are of one statement and touch the same slots.
-  [[nodiscard]] bool are_alike(int a, int b) const {
-    if (a < 0 || b < 0) return false;
-    const Request& left = all_.requests[static_cast<std::size_t>(a)];
-    const Request& right = all_.requests[static_cast<std::size_t>(b)];
+  /// Whether two requests, where there are two, are of one statement and touch the same slots.
+  [[nodiscard]] bool are_alike(std::optional<RequestId> a, std::optional<RequestId> b) const {
+    if (!a || !b) return false;
+    const Request& left = all_.requests[*a];
+    const Request& right = all_.requests[*b];
     return left.statement == right.statement && left.uses == right.uses;
   }
 
-  /// -1 of a statement that does nothing here.
-  int request_of(const WalkedStatement& walked) {
+  /// None of a statement that does nothing here.
+  std::optional<RequestId> request_of(const WalkedStatement& walked) {
     key_ = {walked.number};
     if (walked.slot) key_.push_back((*walked.slot)(values_));
     for (const CompiledIndex& e : walked.numbers) key_.push_back(e(values_));
     if (const auto found = requests_.find(key_); found != requests_.end()) return found->second;
-    const auto at = requests_.emplace(key_, -1).first;
+    const auto at = requests_.emplace(key_, std::nullopt).first;
     const Values& known = at->first;
     const std::span<const std::int64_t> extents = std::span(known).subspan(walked.slot ? 2 : 1);
     const std::optional<Request> request = made_request(walked, walked.slot ? known[1] : 0, extents);
-    if (!request) return -1;
-    all_.requests.push_back(*request);
-    at->second = static_cast<int>(all_.requests.size()) - 1;
+    if (request) at->second = all_.requests.push_back(*request);
     return at->second;
   }
 
@@ -436,9 +430,9 @@ class SequenceWriter {
   Values values_;
   Values key_;  ///< of what is looked for; one for all, as most is there
   RequestSequences all_;
-  std::map<int, std::unordered_map<Values, int, HashOfNumbers>> of_loop_;  ///< by Stmt::id, then by what decides
-  std::unordered_map<Values, int, HashOfNumbers> requests_;
-  std::unordered_map<Values, int, HashOfNumbers> sequences_;
+  std::map<int, std::unordered_map<Values, SequenceId, HashOfNumbers>> of_loop_;  ///< by Stmt::id, then by what decides
+  std::unordered_map<Values, std::optional<RequestId>, HashOfNumbers> requests_;
+  std::unordered_map<Values, SequenceId, HashOfNumbers> sequences_;
 };
 
 }  // namespace

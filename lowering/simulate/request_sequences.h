@@ -7,12 +7,18 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "core/id_vector.h"
+#include "core/ids.h"
 #include "lowering/ir/loop_nest.h"
 #include "lowering/simulate/execution_cost.h"
 
 namespace stowage {
+
+using RequestId = Id<struct RequestTag>;    ///< of RequestSequences::requests
+using SequenceId = Id<struct SequenceTag>;  ///< of RequestSequences::sequences
 
 struct Request {
   enum class Kind : std::uint8_t {
@@ -35,8 +41,8 @@ struct Request {
 
 /// So many times a request, or a sequence, one behind another.
 struct SequencePart {
-  int request = -1;
-  int sequence = -1;
+  std::optional<RequestId> request;
+  SequenceId sequence;  ///< where it is no request
   std::int64_t times = 1;
   friend bool operator==(const SequencePart&, const SequencePart&) = default;
 };
@@ -45,15 +51,16 @@ struct RequestSequence {
   std::vector<SequencePart> parts;
   bool only_computes = false;
   std::int64_t cycles = 0;  ///< then: of all of it, at most cycle_limit
-  int computes = -1;        ///< and a request, where all are of its statement and touch the slots that it touches
+  /// Then, too: a request, where all are of its statement and touch the slots that it touches.
+  std::optional<RequestId> computes = std::nullopt;
 };
 
 struct RequestSequences {
-  std::vector<const Stmt*> statements;     ///< those that ask for something, in program order
-  std::vector<Request> requests;           ///< that differ
-  std::vector<RequestSequence> sequences;  ///< each behind those that it is made of
-  std::vector<int> of_core;                ///< index into sequences
-  int columns = 0;                         ///< of the mesh, if cores of rows or of columns meet
+  std::vector<const Stmt*> statements;              ///< those that ask for something, in program order
+  IdVector<RequestId, Request> requests;            ///< that differ
+  IdVector<SequenceId, RequestSequence> sequences;  ///< each behind those that it is made of
+  std::vector<SequenceId> of_core;
+  int columns = 0;  ///< of the mesh, if cores of rows or of columns meet
   bool meet_in_rows = false;
   bool meet_in_columns = false;
 };

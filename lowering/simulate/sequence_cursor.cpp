@@ -6,27 +6,27 @@
 
 namespace stowage {
 
-SequenceCursor::SequenceCursor(const RequestSequences& all, int sequence, Computations computations)
+SequenceCursor::SequenceCursor(const RequestSequences& all, SequenceId sequence, Computations computations)
     : all_(&all), computations_(computations) {
-  if (!all.sequences[static_cast<std::size_t>(sequence)].parts.empty()) levels_.push_back({sequence, 0, 0});
+  if (!all.sequences[sequence].parts.empty()) levels_.push_back({sequence, 0, 0});
 }
 
 SequenceStep SequenceCursor::next() {
   while (!levels_.empty()) {
     Level& level = levels_.back();
     const SequencePart& part = part_at(level);
-    if (part.request >= 0) {
-      const Request& request = all_->requests[static_cast<std::size_t>(part.request)];
+    if (part.request) {
+      const Request& request = all_->requests[*part.request];
       done_once();
       return {&request, request.cycles};
     }
-    const RequestSequence& inner = all_->sequences[static_cast<std::size_t>(part.sequence)];
-    const bool is_alike = computations_ == Computations::alike && inner.computes >= 0;
+    const RequestSequence& inner = all_->sequences[part.sequence];
+    const bool is_alike = computations_ == Computations::alike && inner.computes.has_value();
     if (inner.only_computes && (is_alike || computations_ == Computations::together)) {
       level.done = part.times - 1;
       const std::int64_t cycles = inner.cycles * part.times;
       done_once();
-      return {is_alike ? &all_->requests[static_cast<std::size_t>(inner.computes)] : nullptr, cycles};
+      return {is_alike ? &all_->requests[*inner.computes] : nullptr, cycles};
     }
     levels_.push_back({part.sequence, 0, 0});
   }
@@ -41,7 +41,7 @@ void SequenceCursor::done_once() {
       return;
     }
     level.done = 0;
-    if (++level.part < all_->sequences[static_cast<std::size_t>(level.sequence)].parts.size()) return;
+    if (++level.part < all_->sequences[level.sequence].parts.size()) return;
     levels_.pop_back();
   }
 }

@@ -25,14 +25,14 @@ class SequenceCursor {
  public:
   /// A part of a sequence that is under way, and how often it was done before.
   struct Level {
-    int sequence = 0;
+    SequenceId sequence;
     std::size_t part = 0;
     std::int64_t done = 0;
   };
   static constexpr std::size_t no_level = static_cast<std::size_t>(-1);
 
   /// `all` must outlive it.
-  SequenceCursor(const RequestSequences& all, int sequence, Computations computations);
+  SequenceCursor(const RequestSequences& all, SequenceId sequence, Computations computations);
 
   /// Goes on to what comes next.
   SequenceStep next();
@@ -47,7 +47,7 @@ class SequenceCursor {
 
  private:
   [[nodiscard]] const SequencePart& part_at(const Level& level) const {
-    return all_->sequences[static_cast<std::size_t>(level.sequence)].parts[level.part];
+    return all_->sequences[level.sequence].parts[level.part];
   }
   /// The innermost level's part was done once more.
   void done_once();

@@ -20,35 +20,35 @@ std::int64_t product_over(std::int64_t a, std::int64_t b, std::int64_t c, bool u
 
 }  // namespace
 
-void SharedDma::push(std::vector<Due>& heap, std::int64_t at, int transfer) {
+void SharedDma::push(std::vector<Due>& heap, std::int64_t at, std::size_t transfer) {
   heap.push_back({at, transfer, ++pushed_});
   std::push_heap(heap.begin(), heap.end(), later);
 }
 
-int SharedDma::pop(std::vector<Due>& heap) {
+std::size_t SharedDma::pop(std::vector<Due>& heap) {
   std::pop_heap(heap.begin(), heap.end(), later);
-  const int transfer = heap.back().transfer;
+  const std::size_t transfer = heap.back().transfer;
   heap.pop_back();
   return transfer;
 }
 
-int SharedDma::start(std::int64_t moves, std::int64_t parts, std::int64_t least, std::int64_t cores,
-                     std::size_t queue) {
-  int number = 0;
+std::size_t SharedDma::start(std::int64_t moves, std::int64_t parts, std::int64_t least, std::int64_t cores,
+                             std::size_t queue) {
+  std::size_t number = 0;
   if (free_.empty()) {
-    number = static_cast<int>(transfers_.size());
+    number = transfers_.size();
     transfers_.emplace_back();
   } else {
     number = free_.back();
     free_.pop_back();
   }
-  transfers_[static_cast<std::size_t>(number)] = {moves, parts, 0, least, cores, queue, Transfer::Phase::waits};
+  transfers_[number] = {moves, parts, 0, least, cores, queue, Transfer::Phase::waits};
   push(starting_, moves, number);
   return number;
 }
 
-void SharedDma::move(int number) {
-  Transfer& transfer = transfers_[static_cast<std::size_t>(number)];
+void SharedDma::move(std::size_t number) {
+  Transfer& transfer = transfers_[number];
   transfer.phase = Transfer::Phase::moves;
   transfer.moves = now_;
   transfer.ends = served_ + transfer.parts;
@@ -67,7 +67,7 @@ std::int64_t SharedDma::next_event() const {
   return next;
 }
 
-const std::vector<int>& SharedDma::advance(std::int64_t cycle) {
+const std::vector<std::size_t>& SharedDma::advance(std::int64_t cycle) {
   if (moving_ > 0) {
     served_ += product_over(cycle - now_, parts_of_cycle, moving_, false);
     busy_ += cycle - now_;
@@ -76,9 +76,9 @@ const std::vector<int>& SharedDma::advance(std::int64_t cycle) {
   free_.insert(free_.end(), ended_.begin(), ended_.end());
   ended_.clear();
   while (!starting_.empty() && starting_.front().at <= now_) {
-    const int number = pop(starting_);
+    const std::size_t number = pop(starting_);
     if (order_ == DmaOrder::queued) {
-      const std::size_t queue = transfers_[static_cast<std::size_t>(number)].queue;
+      const std::size_t queue = transfers_[number].queue;
       if (queue >= queues_.size()) queues_.resize(queue + 1);
       queues_[queue].push_back(number);
       if (queues_[queue].size() > 1) continue;
@@ -91,8 +91,8 @@ const std::vector<int>& SharedDma::advance(std::int64_t cycle) {
       end(pop(draining_));
       continue;
     }
-    const int number = pop(ending_);
-    Transfer& transfer = transfers_[static_cast<std::size_t>(number)];
+    const std::size_t number = pop(ending_);
+    Transfer& transfer = transfers_[number];
     moving_ -= transfer.cores;
     transfer.phase = Transfer::Phase::served;
     push(draining_, std::max(now_, transfer.moves + transfer.least), number);
@@ -100,16 +100,16 @@ const std::vector<int>& SharedDma::advance(std::int64_t cycle) {
   return ended_;
 }
 
-void SharedDma::end(int number) {
+void SharedDma::end(std::size_t number) {
   ended_.push_back(number);
   if (order_ == DmaOrder::shared) return;
-  std::vector<int>& queue = queues_[transfers_[static_cast<std::size_t>(number)].queue];
+  std::vector<std::size_t>& queue = queues_[transfers_[number].queue];
   queue.erase(queue.begin());
   if (!queue.empty()) move(queue.front());
 }
 
-SharedDma::Progress SharedDma::progress_of(int transfer) const {
-  const Transfer& of = transfers_[static_cast<std::size_t>(transfer)];
+SharedDma::Progress SharedDma::progress_of(std::size_t transfer) const {
+  const Transfer& of = transfers_[transfer];
   const auto phase = static_cast<std::int64_t>(of.phase);
   switch (of.phase) {
     case Transfer::Phase::waits: return {phase, of.moves - now_, 0};

@@ -27,18 +27,16 @@ class SharedDma {
   /// So many cores start the same transfer each: it can move data from cycle `moves` on (not before now), needs `parts`
   /// of the engine's time, in parts of a cycle, and `least` cycles from when it moves. Its number is another's after
   /// the next advance() from the one that has told its end.
-  int start(std::int64_t moves, std::int64_t parts, std::int64_t least, std::int64_t cores, std::size_t queue);
+  std::size_t start(std::int64_t moves, std::int64_t parts, std::int64_t least, std::int64_t cores, std::size_t queue);
 
   /// The cycle in which something begins to move or ends; never, if nothing is under way.
   [[nodiscard]] std::int64_t next_event() const;
   /// Goes on to a cycle, at most to the next event's. Returns what has ended there; valid until the next call.
-  const std::vector<int>& advance(std::int64_t cycle);
+  const std::vector<std::size_t>& advance(std::int64_t cycle);
   [[nodiscard]] std::int64_t now() const { return now_; }
 
   /// The cycle in which the data of one that has ended began to move.
-  [[nodiscard]] std::int64_t moved_from(int transfer) const {
-    return transfers_[static_cast<std::size_t>(transfer)].moves;
-  }
+  [[nodiscard]] std::int64_t moved_from(std::size_t transfer) const { return transfers_[transfer].moves; }
   /// Cycles in which data moved.
   [[nodiscard]] std::int64_t busy_cycles() const { return busy_; }
 
@@ -49,7 +47,7 @@ class SharedDma {
     std::int64_t left = 0;
     std::int64_t cycles_moved = 0;  ///< which count where a core can take its data only so fast
   };
-  [[nodiscard]] Progress progress_of(int transfer) const;
+  [[nodiscard]] Progress progress_of(std::size_t transfer) const;
   /// As if so many cycles had passed in which all came back to where it is, with data moving in so many of them.
   void skip(std::int64_t cycles, std::int64_t busy);
 
@@ -66,27 +64,27 @@ class SharedDma {
   /// When it is due, and which transfer; heaps with the earliest first, of several that which was pushed first.
   struct Due {
     std::int64_t at = 0;
-    int transfer = 0;
+    std::size_t transfer = 0;
     std::int64_t pushed = 0;
   };
   static bool later(const Due& a, const Due& b) { return a.at != b.at ? a.at > b.at : a.pushed > b.pushed; }
-  void push(std::vector<Due>& heap, std::int64_t at, int transfer);
-  static int pop(std::vector<Due>& heap);
-  void move(int number);
-  void end(int number);
+  void push(std::vector<Due>& heap, std::int64_t at, std::size_t transfer);
+  static std::size_t pop(std::vector<Due>& heap);
+  void move(std::size_t number);
+  void end(std::size_t number);
 
   std::int64_t now_ = 0;
   std::int64_t served_ = 0;  ///< parts of a cycle
   std::int64_t moving_ = 0;  ///< transfers, one of each core
   std::int64_t busy_ = 0;
   std::vector<Transfer> transfers_;
-  std::vector<int> free_;
+  std::vector<std::size_t> free_;
   std::vector<Due> starting_;  ///< by cycle
   std::vector<Due> ending_;    ///< by what `served` will be
   std::vector<Due> draining_;  ///< served before their cores can have them, by cycle
-  std::vector<int> ended_;
+  std::vector<std::size_t> ended_;
   DmaOrder order_;
-  std::vector<std::vector<int>> queues_;  ///< if queued: what moves, then what is to
+  std::vector<std::vector<std::size_t>> queues_;  ///< if queued: what moves, then what is to
   std::int64_t pushed_ = 0;
 };
 

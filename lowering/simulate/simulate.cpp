@@ -57,9 +57,9 @@ std::optional<Decision> run_all(CoreRuns& runs, const SimulationOptions& options
     if (extrapolates(options)) steady.look(runs);
     const std::int64_t next = runs.engine().next_event();
     if (next != SharedDma::never) {
-      std::vector<int> ended = runs.engine().advance(next);
+      std::vector<std::size_t> ended = runs.engine().advance(next);
       order.arrange(ended);
-      for (const int transfer : ended) {
+      for (const std::size_t transfer : ended) {
         if (runs.end_transfer(transfer)) ready.push_back(runs.owner_of(transfer));
       }
     } else {
@@ -81,12 +81,13 @@ std::optional<Decision> run_all(CoreRuns& runs, const SimulationOptions& options
 }
 
 /// How often each sequence is run, by all cores together.
-std::vector<std::int64_t> runs_of(const RequestSequences& all) {
-  std::vector<std::int64_t> runs(all.sequences.size(), 0);
-  for (const int sequence : all.of_core) ++runs[static_cast<std::size_t>(sequence)];
-  for (std::size_t s = all.sequences.size(); s-- > 0;) {
+IdVector<SequenceId, std::int64_t> runs_of(const RequestSequences& all) {
+  IdVector<SequenceId, std::int64_t> runs(all.sequences.size(), 0);
+  for (const SequenceId sequence : all.of_core) ++runs[sequence];
+  for (std::size_t number = all.sequences.size(); number-- > 0;) {
+    const SequenceId s(number);
     for (const SequencePart& part : all.sequences[s].parts) {
-      if (part.sequence >= 0) runs[static_cast<std::size_t>(part.sequence)] += runs[s] * part.times;
+      if (!part.request) runs[part.sequence] += runs[s] * part.times;
     }
   }
   return runs;
@@ -105,19 +106,19 @@ struct Requested {
 Requested requested(const RequestSequences& all) {
   Requested sums;
   for (const Stmt* statement : all.statements) sums.of_statement.push_back({statement->id, 0, 0, 0});
-  const std::vector<std::int64_t> runs = runs_of(all);
-  std::vector<CoreTimes> of_sequence(all.sequences.size());
-  std::vector<std::int64_t> puts_of_sequence(all.sequences.size(), 0);
-  for (std::size_t s = 0; s < all.sequences.size(); ++s) {
+  const IdVector<SequenceId, std::int64_t> runs = runs_of(all);
+  IdVector<SequenceId, CoreTimes> of_sequence(all.sequences.size());
+  IdVector<SequenceId, std::int64_t> puts_of_sequence(all.sequences.size(), 0);
+  for (const SequenceId s : all.sequences.ids()) {
     for (const SequencePart& part : all.sequences[s].parts) {
-      if (part.sequence >= 0) {
-        const CoreTimes& inner = of_sequence[static_cast<std::size_t>(part.sequence)];
+      if (!part.request) {
+        const CoreTimes& inner = of_sequence[part.sequence];
         of_sequence[s].computing += inner.computing * part.times;
         of_sequence[s].issuing += inner.issuing * part.times;
-        puts_of_sequence[s] += puts_of_sequence[static_cast<std::size_t>(part.sequence)] * part.times;
+        puts_of_sequence[s] += puts_of_sequence[part.sequence] * part.times;
         continue;
       }
-      const Request& request = all.requests[static_cast<std::size_t>(part.request)];
+      const Request& request = all.requests[*part.request];
       const std::int64_t times = runs[s] * part.times;
       StatementTimes& statement = sums.of_statement[static_cast<std::size_t>(request.statement)];
       const Stmt& executed = *all.statements[static_cast<std::size_t>(request.statement)];
@@ -135,9 +136,9 @@ Requested requested(const RequestSequences& all) {
       sums.dma.bytes += request.execution.bytes * times;
     }
   }
-  for (const int sequence : all.of_core) {
-    sums.of_core.push_back(of_sequence[static_cast<std::size_t>(sequence)]);
-    sums.issuing_puts.push_back(puts_of_sequence[static_cast<std::size_t>(sequence)]);
+  for (const SequenceId sequence : all.of_core) {
+    sums.of_core.push_back(of_sequence[sequence]);
+    sums.issuing_puts.push_back(puts_of_sequence[sequence]);
   }
   return sums;
 }

@@ -42,7 +42,7 @@ void SteadyState::describe(const CoreRuns& runs, std::vector<std::int64_t>& stat
                                static_cast<std::int64_t>(run.pending.size())});
     if (run.state != RunState::ended) state.push_back(run.now - engine.now());
     for (const SequenceCursor::Level& level : levels) {
-      state.insert(state.end(), {level.sequence, static_cast<std::int64_t>(level.part)});
+      state.insert(state.end(), {level.sequence.value, static_cast<std::int64_t>(level.part)});
       done.push_back(level.done);
     }
     for (const PendingTransfer& transfer : run.pending) {

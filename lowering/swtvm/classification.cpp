@@ -6,12 +6,12 @@
 namespace stowage {
 
 Classification::Classification(const GroupModel& model) : model_(&model), current_(model.buffers.size(), 0) {
-  for (std::size_t i = 0; i < model.iterators.size(); ++i) open_.insert(static_cast<int>(i));
+  for (const IteratorId i : model.iterators.ids()) open_.insert(i);
   // A dimension without an iterator (a broadcast operand's) offers nothing to grow.
   for (const BufferId b : current_.ids()) raise(b);
 }
 
-const std::set<int>& Classification::dimension(BufferId buffer, std::size_t from_lowest) const {
+const std::set<IteratorId>& Classification::dimension(BufferId buffer, std::size_t from_lowest) const {
   const auto& dimensions = model_->buffers[buffer].iterators;
   return dimensions[dimensions.size() - 1 - from_lowest];
 }
@@ -20,12 +20,12 @@ void Classification::raise(BufferId buffer) {
   const std::size_t dimensions = model_->buffers[buffer].iterators.size();
   while (current_[buffer] + 1 < dimensions) {
     const auto& here = dimension(buffer, current_[buffer]);
-    if (std::any_of(here.begin(), here.end(), [&](int i) { return open_.contains(i); })) return;
+    if (std::any_of(here.begin(), here.end(), [&](IteratorId i) { return open_.contains(i); })) return;
     ++current_[buffer];
   }
 }
 
-std::vector<BufferId> Classification::along(int iterator) const {
+std::vector<BufferId> Classification::along(IteratorId iterator) const {
   std::vector<BufferId> found;
   for (const BufferId b : current_.ids()) {
     if (model_->buffers[b].iterators.empty()) continue;
@@ -34,7 +34,7 @@ std::vector<BufferId> Classification::along(int iterator) const {
   return found;
 }
 
-std::vector<BufferId> Classification::across(int iterator) const {
+std::vector<BufferId> Classification::across(IteratorId iterator) const {
   std::vector<BufferId> found;
   for (const BufferId b : current_.ids()) {
     bool higher = false;
@@ -46,27 +46,27 @@ std::vector<BufferId> Classification::across(int iterator) const {
   return found;
 }
 
-IteratorClass Classification::class_of(int iterator) const {
+IteratorClass Classification::class_of(IteratorId iterator) const {
   if (!open_.contains(iterator)) return IteratorClass::whole;
   const bool num = !across(iterator).empty();
   if (!along(iterator).empty()) return num ? IteratorClass::comp : IteratorClass::size;
   return IteratorClass::num;
 }
 
-int Classification::affected_tensors(int iterator) const {
+int Classification::affected_tensors(IteratorId iterator) const {
   int count = 0;
   for (const ModelBuffer& buffer : model_->buffers) count += buffer.all_iterators().contains(iterator) ? 1 : 0;
   return count;
 }
 
-void Classification::mark_whole(int iterator) {
+void Classification::mark_whole(IteratorId iterator) {
   open_.erase(iterator);
   for (const BufferId b : current_.ids()) {
     if (!model_->buffers[b].iterators.empty()) raise(b);
   }
 }
 
-void Classification::unmark_whole(int iterator) {
+void Classification::unmark_whole(IteratorId iterator) {
   open_.insert(iterator);
   for (const BufferId b : current_.ids()) {
     for (std::size_t d = 0; d < current_[b]; ++d) {

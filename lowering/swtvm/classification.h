@@ -16,25 +16,25 @@ class Classification {
   explicit Classification(const GroupModel& model);
 
   /// VARTYPE, lines 2-20.
-  [[nodiscard]] IteratorClass class_of(int iterator) const;
+  [[nodiscard]] IteratorClass class_of(IteratorId iterator) const;
   /// Iterators not buffered whole, in list order (the varSet that CLASSIFY runs over).
-  [[nodiscard]] const std::set<int>& open() const { return open_; }
+  [[nodiscard]] const std::set<IteratorId>& open() const { return open_; }
   /// Buffers along whose blocks the iterator runs, and those from block to block of which.
-  [[nodiscard]] std::vector<BufferId> along(int iterator) const;
-  [[nodiscard]] std::vector<BufferId> across(int iterator) const;
+  [[nodiscard]] std::vector<BufferId> along(IteratorId iterator) const;
+  [[nodiscard]] std::vector<BufferId> across(IteratorId iterator) const;
   /// Tensors in one of whose dimensions from the current one upwards the iterator occurs.
-  [[nodiscard]] int affected_tensors(int iterator) const;
+  [[nodiscard]] int affected_tensors(IteratorId iterator) const;
 
-  void mark_whole(int iterator);    ///< UPDATE(…, UP)
-  void unmark_whole(int iterator);  ///< UPDATE(…, DOWN)
+  void mark_whole(IteratorId iterator);    ///< UPDATE(…, UP)
+  void unmark_whole(IteratorId iterator);  ///< UPDATE(…, DOWN)
 
  private:
   /// Dimension 0 is the lowest (contiguous) one; stops at the last dimension.
   void raise(BufferId buffer);
-  [[nodiscard]] const std::set<int>& dimension(BufferId buffer, std::size_t from_lowest) const;
+  [[nodiscard]] const std::set<IteratorId>& dimension(BufferId buffer, std::size_t from_lowest) const;
 
   const GroupModel* model_;
-  std::set<int> open_;
+  std::set<IteratorId> open_;
   IdVector<BufferId, std::size_t> current_;  ///< current buffered dimension, counted from the lowest
 };
 

@@ -29,7 +29,7 @@ class GridSearch {
   [[nodiscard]] std::vector<ParallelSplit> best() const {
     std::vector<ParallelSplit> split;
     for (std::size_t d = 0; d < extents_.size(); ++d) {
-      if (best_[d] > 1) split.push_back({model_.iterators[d].name, best_[d]});
+      if (best_[d] > 1) split.push_back({model_.iterators[IteratorId(d)].name, best_[d]});
     }
     return split;
   }
@@ -45,16 +45,16 @@ class GridSearch {
       return;
     }
     const std::int64_t extent = extents_[d];
-    const bool may_cut = d < fused_ && moves_all_stores(model_, static_cast<int>(d));
+    const bool may_cut = d < fused_ && moves_all_stores(model_, IteratorId(d));
     for (std::int64_t p = may_cut ? std::min(left, extent) : 1; p >= 1; --p) {
       const std::int64_t chunk = ceil_div(extent, p);
       if (ceil_div(extent, chunk) != p) continue;  // the same chunks come with fewer parts
       parts_[d] = p;
-      ranges_[d] = chunk;
+      ranges_[IteratorId(d)] = chunk;
       search(d + 1, left / p);
     }
     parts_[d] = 1;
-    ranges_[d] = extent;
+    ranges_[IteratorId(d)] = extent;
   }
 
   /// Operations of the busiest core.
@@ -66,7 +66,7 @@ class GridSearch {
 
   const GroupModel& model_;
   std::vector<std::int64_t> extents_;  ///< of the spatial iterators
-  std::vector<std::int64_t> ranges_;   ///< of every iterator on one core of the grid that is looked at
+  IteratorSizes ranges_;               ///< of every iterator on one core of the grid that is looked at
   std::vector<std::int64_t> parts_, best_;
   std::int64_t best_work_ = -1;
   std::size_t fused_ = 0;  ///< dimensions that may be cut
@@ -78,8 +78,8 @@ std::vector<ParallelSplit> split_over_cores(const GroupModel& model, int cores) 
   return GridSearch(model, cores).best();
 }
 
-std::vector<std::int64_t> core_ranges(const GroupModel& model, const std::vector<ParallelSplit>& parallel) {
-  std::vector<std::int64_t> ranges;
+IteratorSizes core_ranges(const GroupModel& model, const std::vector<ParallelSplit>& parallel) {
+  IteratorSizes ranges;
   for (const ModelIterator& iterator : model.iterators) {
     std::int64_t parts = 1;
     for (const ParallelSplit& split : parallel) {

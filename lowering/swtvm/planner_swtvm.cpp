@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planner "swtvm": the published algorithms, one after the other (parallel split, then 4/5 and 1, 2, 3).
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -45,7 +46,7 @@ std::optional<Decision> check_parallel(const GroupModel& model, const std::vecto
       return refuse(fmt::format("parallel: there is no iterator '{}'; {}", split.iterator,
                                 suggest_name(split.iterator, iterator_names(model))));
     }
-    const ModelIterator& found = model.iterators[static_cast<std::size_t>(*iterator)];
+    const ModelIterator& found = model.iterators[*iterator];
     if (!found.spatial) {
       return refuse(
           fmt::format("parallel: {} is a reduction; splitting it over cores would make them write the same "
@@ -75,22 +76,21 @@ std::optional<Decision> check_parallel(const GroupModel& model, const std::vecto
 }
 
 std::optional<Decision> check_buffers(const GroupModel& model, const std::map<std::string, std::int64_t>& buffers,
-                                      const std::vector<std::int64_t>& ranges, std::vector<std::int64_t>& fixed) {
+                                      const IteratorSizes& ranges, IteratorSizes& fixed) {
   for (const auto& [name, size] : buffers) {
     const auto iterator = model.iterator_named(name);
     if (!iterator) {
       return refuse(
           fmt::format("buffer: there is no iterator '{}'; {}", name, suggest_name(name, iterator_names(model))));
     }
-    const auto at = static_cast<std::size_t>(*iterator);
-    if (size < 1 || size > ranges[at]) {
-      return refuse(fmt::format("buffer: {} is {}, its range on one core is 1..{}", name, size, ranges[at]));
+    if (size < 1 || size > ranges[*iterator]) {
+      return refuse(fmt::format("buffer: {} is {}, its range on one core is 1..{}", name, size, ranges[*iterator]));
     }
     if (model.pinned.contains(*iterator) && size != 1) {
       return refuse(
           fmt::format("buffer: {} selects rows by the value of a tensor and can only be buffered by 1", name));
     }
-    fixed[at] = size;
+    fixed[*iterator] = size;
   }
   return std::nullopt;
 }
@@ -110,8 +110,8 @@ std::variant<std::vector<OuterLoop>, Decision> fixed_order(const GroupModel& mod
     if (std::any_of(order.begin(), order.end(), [&](const OuterLoop& l) { return l.name == name; })) {
       return refuse(fmt::format("order: {} is named twice", name));
     }
-    const bool spatial = model.iterators[static_cast<std::size_t>(loop->iterator)].spatial;
-    if (spatial && !order.empty() && !model.iterators[static_cast<std::size_t>(order.back().iterator)].spatial) {
+    const bool spatial = model.iterators[loop->iterator].spatial;
+    if (spatial && !order.empty() && !model.iterators[order.back().iterator].spatial) {
       return refuse(
           fmt::format("order: {} iterates over the output and must stay outside of the reduction {} (swTVM "
                       "version 2, constraint 2)",
@@ -127,7 +127,8 @@ std::variant<std::vector<OuterLoop>, Decision> fixed_order(const GroupModel& mod
 }
 
 std::optional<Decision> fix_places(const GroupModel& model, const std::vector<OuterLoop>& order,
-                                   const std::map<std::string, std::string>& dma, IdVector<BufferId, int>& depth) {
+                                   const std::map<std::string, std::string>& dma,
+                                   IdVector<BufferId, std::size_t>& depth) {
   std::vector<std::string> names;
   for (const ModelBuffer& buffer : model.buffers) {
     if (buffer.kind != ModelBuffer::Kind::intermediate) names.push_back(buffer.name);
@@ -140,29 +141,28 @@ std::optional<Decision> fix_places(const GroupModel& model, const std::vector<Ou
       return refuse(fmt::format("dma: there is no tensor '{}' to transfer; {}", tensor, suggest_name(tensor, names)));
     }
     const BufferId b = model.buffers.id_of(*found);
-    const std::vector<int> path = path_of(model, order, *found);
-    std::optional<int> wanted;
+    const std::vector<std::size_t> path = path_of(model, order, *found);
+    std::optional<std::size_t> wanted;
     if (place.empty()) wanted = 0;
     std::vector<std::string> loops;
     for (std::size_t p = 0; p < path.size(); ++p) {
-      loops.push_back(order[static_cast<std::size_t>(path[p])].name);
-      if (loops.back() == place) wanted = static_cast<int>(p) + 1;
+      loops.push_back(order[path[p]].name);
+      if (loops.back() == place) wanted = p + 1;
     }
     if (!wanted) {
       return refuse(fmt::format("dma: {} cannot be placed inside '{}'; loops around it are: {}", tensor, place,
                                 fmt::join(loops, ", ")));
     }
     // Loops of one trip may be left out of what a person writes: inside of them is as good as outside.
-    while (*wanted < depth[b] && order[static_cast<std::size_t>(path[static_cast<std::size_t>(*wanted)])].trips == 1) {
+    while (*wanted < depth[b] && order[path[*wanted]].trips == 1) {
       ++*wanted;
     }
     if (*wanted < depth[b]) {
       return refuse(fmt::format("dma: {} depends on {}, so its transfer cannot stand outside of that loop", tensor,
-                                loops[static_cast<std::size_t>(depth[b] - 1)]));
+                                loops[depth[b] - 1]));
     }
     if (found->kind == ModelBuffer::Kind::output && *wanted != depth[b]) {
-      return refuse(
-          fmt::format("dma: the store of {} belongs inside {}", tensor, loops[static_cast<std::size_t>(depth[b] - 1)]));
+      return refuse(fmt::format("dma: the store of {} belongs inside {}", tensor, loops[depth[b] - 1]));
     }
     depth[b] = *wanted;
   }
@@ -231,7 +231,7 @@ std::optional<Decision> check_resident(const GroupModel& model, const ResidentIn
 ResidentInputs staying(const GroupModel& model, const ResidentInputs& wanted, const std::vector<OuterLoop>& order) {
   ResidentInputs resident;
   for (const OuterLoop& loop : order) {
-    const std::string& iterator = model.iterators[static_cast<std::size_t>(loop.iterator)].name;
+    const std::string& iterator = model.iterators[loop.iterator].name;
     for (const auto& [tensor, along] : wanted) {
       if (loop.trips > 1 && along.contains(iterator)) resident[tensor].insert(iterator);
     }
@@ -241,17 +241,17 @@ ResidentInputs staying(const GroupModel& model, const ResidentInputs& wanted, co
 
 /// What stays along an iterator has to be loaded outside of its loop.
 std::optional<Decision> check_places_of_residents(const GroupModel& model, const std::vector<OuterLoop>& order,
-                                                  const IdVector<BufferId, int>& depth, const Residents& residents) {
+                                                  const IdVector<BufferId, std::size_t>& depth,
+                                                  const Residents& residents) {
   const auto moved = moved_resident(model, order, depth, residents);
   if (!moved) return std::nullopt;
   const ModelBuffer& buffer = model.buffers[*moved];
-  const std::vector<int> path = path_of(model, order, buffer);
-  const auto& inside = order[static_cast<std::size_t>(path[static_cast<std::size_t>(depth[*moved] - 1)])];
+  const std::vector<std::size_t> path = path_of(model, order, buffer);
+  const auto& inside = order[path[depth[*moved] - 1]];
   return refuse(
       fmt::format("resident: {} is loaded again inside {}, and a loop along which it is to stay is around that",
                   buffer.name, inside.name),
-      fmt::format("resident along {} too, or other loops outside",
-                  model.iterators[static_cast<std::size_t>(inside.iterator)].name));
+      fmt::format("resident along {} too, or other loops outside", model.iterators[inside.iterator].name));
 }
 
 }  // namespace
@@ -272,9 +272,10 @@ std::vector<std::string> idle_slots(const GroupModel& model, const Schedule& com
     const ModelBuffer& buffer = model.buffers[b];
     const auto slots = complete.slots.find(buffer.name);
     if (buffer.kind == ModelBuffer::Kind::intermediate || slots == complete.slots.end() || slots->second == 1) continue;
-    const std::vector<int> path = path_of(model, schedule.order, buffer);
+    const std::vector<std::size_t> path = path_of(model, schedule.order, buffer);
+    const auto around = std::span(path).first(schedule.depth[b]);
     const bool moves =
-        std::any_of(path.begin(), path.begin() + schedule.depth[b], [&](int l) { return schedule.loop(l).trips > 1; });
+        std::any_of(around.begin(), around.end(), [&](std::size_t l) { return schedule.loop(l).trips > 1; });
     if (!moves) idle.push_back(buffer.name);
   }
   return idle;
@@ -295,16 +296,16 @@ void tell_correlation(const GroupModel& model, const GroupTrace& trace) {
   if (!trace.listening()) return;
   for (const BufferId b : model.buffers.ids()) {
     BufferCorrelated correlated{BufferId(b), {}};
-    for (const std::set<int>& of_dimension : model.buffers[b].iterators) {
+    for (const std::set<IteratorId>& of_dimension : model.buffers[b].iterators) {
       auto& dimension = correlated.dimensions.emplace_back();
-      for (const int i : of_dimension) dimension.push_back(iterator_id(i));
+      dimension.assign(of_dimension.begin(), of_dimension.end());
     }
     trace.add(std::move(correlated));
   }
 }
 
 void tell_split(const GroupModel& model, SplitBy by, const std::vector<ParallelSplit>& parallel,
-                const std::vector<std::int64_t>& ranges, const GroupTrace& trace) {
+                const IteratorSizes& ranges, const GroupTrace& trace) {
   if (!trace.listening()) return;
   CoresSplit split{by, traced(model, parallel), {}, ranges};
   for (const ModelIterator& iterator : model.iterators) split.extents.push_back(iterator.extent);
@@ -313,11 +314,11 @@ void tell_split(const GroupModel& model, SplitBy by, const std::vector<ParallelS
 
 /// Where a person gives the loops, those of one trip are only the ones that are named, so that a complete schedule
 /// gives the plan that it is of. Else an iterator of which one element is buffered has its loop, as published.
-void leave_out_single_trips(const GroupModel& model, const std::vector<std::int64_t>& ranges,
-                            const std::vector<std::string>& order, LdmSizes& sizes) {
+void leave_out_single_trips(const GroupModel& model, const IteratorSizes& ranges, const std::vector<std::string>& order,
+                            LdmSizes& sizes) {
   for (const OuterLoop& loop : outer_loops(model, ranges, sizes)) {
     const bool is_named = std::find(order.begin(), order.end(), loop.name) != order.end();
-    if (loop.trips == 1 && !is_named) sizes.whole[static_cast<std::size_t>(loop.iterator)] = true;
+    if (loop.trips == 1 && !is_named) sizes.whole[loop.iterator] = true;
   }
 }
 
@@ -331,10 +332,10 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
   schedule.launch = fixed.launch.value_or(LaunchedBy::spawn);
   schedule.parallel = fixed.parallel ? *fixed.parallel : split_over_cores(model, target.cores.count);
   if (auto refused = check_parallel(model, *schedule.parallel, target.cores.count)) return *refused;
-  const std::vector<std::int64_t> ranges = core_ranges(model, *schedule.parallel);
+  const IteratorSizes ranges = core_ranges(model, *schedule.parallel);
   tell_split(model, fixed.parallel ? fixed_by : SplitBy::published, *schedule.parallel, ranges, trace);
 
-  std::vector<std::int64_t> fixed_sizes(model.iterators.size(), 0);
+  IteratorSizes fixed_sizes(model.iterators.size(), 0);
   if (auto refused = check_buffers(model, fixed.buffer, ranges, fixed_sizes)) return *refused;
   if (auto refused = check_slots(model, fixed.slots)) return *refused;
   if (auto refused = check_sharing(model, fixed.sharing, *schedule.parallel, target)) return *refused;
@@ -345,7 +346,7 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
   if (const auto* refused = std::get_if<Decision>(&sized)) return *refused;
   LdmSizes& sizes = std::get<LdmSizes>(sized);
   if (fixed.order) leave_out_single_trips(model, ranges, *fixed.order, sizes);
-  for (std::size_t i = 0; i < model.iterators.size(); ++i) schedule.buffer[model.iterators[i].name] = sizes.size[i];
+  for (const IteratorId i : model.iterators.ids()) schedule.buffer[model.iterators[i].name] = sizes.size[i];
 
   const std::vector<OuterLoop> loops = outer_loops(model, ranges, sizes);
   std::vector<OuterLoop> order;
@@ -362,15 +363,14 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
 
   const IdVector<BufferId, SharedBy> sharing = sharing_by_buffer(model, fixed.sharing);
   const Residents stay(model, schedule.resident, ranges);
-  IdVector<BufferId, int> depth = insert_dma(model, order, trace, stay);
+  IdVector<BufferId, std::size_t> depth = insert_dma(model, order, trace, stay);
   if (auto refused = fix_places(model, order, fixed.dma, depth)) return *refused;
   if (auto refused = check_places_of_residents(model, order, depth, stay)) return *refused;
   for (const BufferId b : model.buffers.ids()) {
     const ModelBuffer& buffer = model.buffers[b];
     if (buffer.kind == ModelBuffer::Kind::intermediate) continue;
-    const std::vector<int> path = path_of(model, order, buffer);
-    schedule.dma[buffer.name] =
-        depth[b] == 0 ? "" : order[static_cast<std::size_t>(path[static_cast<std::size_t>(depth[b] - 1)])].name;
+    const std::vector<std::size_t> path = path_of(model, order, buffer);
+    schedule.dma[buffer.name] = depth[b] == 0 ? "" : order[path[depth[b] - 1]].name;
     schedule.slots[buffer.name] = slots[b];
     if (buffer.kind == ModelBuffer::Kind::input) schedule.sharing[buffer.name] = sharing[b];
   }

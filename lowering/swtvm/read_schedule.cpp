@@ -22,7 +22,7 @@ std::optional<Decision> read_sizes(const GroupModel& model, const Schedule& sche
 }
 
 std::optional<Decision> read_order(const GroupModel& model, const std::vector<std::string>& order, ReadSchedule& read) {
-  for (std::size_t i = 0; i < model.iterators.size(); ++i) {
+  for (const IteratorId i : model.iterators.ids()) {
     const std::string& name = model.iterators[i].name;
     const std::string loop = read.sizes[i] == 1 ? name : name + "o";
     const bool has_loop = std::find(order.begin(), order.end(), loop) != order.end();
@@ -50,7 +50,7 @@ void read_places(const GroupModel& model, const Schedule& schedule, ReadSchedule
     if (wanted == schedule.dma.end()) continue;
     const auto path = path_of(model, read.order, model.buffers[b]);
     for (std::size_t p = 0; p < path.size(); ++p) {
-      if (read.loop(path[p]).name == wanted->second) read.depth[b] = std::max(read.depth[b], static_cast<int>(p) + 1);
+      if (read.loop(path[p]).name == wanted->second) read.depth[b] = std::max(read.depth[b], p + 1);
     }
   }
 }
@@ -59,14 +59,13 @@ void read_places(const GroupModel& model, const Schedule& schedule, ReadSchedule
 void find_main_chain(const GroupModel& model, ReadSchedule& read) {
   const auto add = [&](bool spatial) {
     for (std::size_t l = 0; l < read.order.size(); ++l) {
-      const int iterator = read.order[l].iterator;
-      const bool wanted =
-          spatial ? model.iterators[static_cast<std::size_t>(iterator)].spatial : model.is_main_reduction(iterator);
-      if (wanted) read.main.push_back(static_cast<int>(l));
+      const IteratorId iterator = read.order[l].iterator;
+      const bool wanted = spatial ? model.iterators[iterator].spatial : model.is_main_reduction(iterator);
+      if (wanted) read.main.push_back(l);
     }
   };
   add(true);
-  read.spatial_loops = static_cast<int>(read.main.size());
+  read.spatial_loops = read.main.size();
   add(false);
 }
 

@@ -25,8 +25,8 @@ class LoopsLeft {
       : model_(model), loops_(loops), assigned_(loops.size(), false), placed_(model.buffers.size(), false) {
     for (const BufferId b : model.buffers.ids()) {
       moving_.push_back(residents.moving(model, b));
-      std::set<int> stays = model.buffers[b].all_iterators();
-      for (const int iterator : moving_.back()) stays.erase(iterator);
+      std::set<IteratorId> stays = model.buffers[b].all_iterators();
+      for (const IteratorId iterator : moving_.back()) stays.erase(iterator);
       staying_.push_back(std::move(stays));
     }
   }
@@ -55,7 +55,7 @@ class LoopsLeft {
       const bool behind_main = buffer.stage == model_.main || model_.in_tail[buffer.stage];
       const bool computed = buffer.kind == ModelBuffer::Kind::intermediate;
       if (computed && behind_main) continue;
-      const std::set<int>& iterators = moving_[b];
+      const std::set<IteratorId>& iterators = moving_[b];
       std::int64_t count = 1;
       for (std::size_t l = 0; l < loops_.size(); ++l) {
         if (assigned_[l]) continue;
@@ -73,8 +73,7 @@ class LoopsLeft {
     return counts;
   }
 
-  [[nodiscard]] InnermostCost cost_of(const std::vector<BufferCount>& counts,
-                                      const std::vector<std::int64_t>& sizes) const {
+  [[nodiscard]] InnermostCost cost_of(const std::vector<BufferCount>& counts, const IteratorSizes& sizes) const {
     InnermostCost cost;
     for (const BufferCount& each : counts) {
       if (each.computed) {
@@ -94,25 +93,24 @@ class LoopsLeft {
   }
 
  private:
-  [[nodiscard]] int rank_of(std::size_t loop) const { return ranks_[static_cast<std::size_t>(loops_[loop].iterator)]; }
+  [[nodiscard]] int rank_of(std::size_t loop) const { return ranks_[loops_[loop].iterator]; }
   [[nodiscard]] const ModelIterator& iterator_of(std::size_t loop) const {
-    return model_.iterators[static_cast<std::size_t>(loops_[loop].iterator)];
+    return model_.iterators[loops_[loop].iterator];
   }
 
   const GroupModel& model_;
   const std::vector<OuterLoop>& loops_;
-  std::vector<int> ranks_ = ranks_of_stores(model_);  ///< by iterator
+  IdVector<IteratorId, int> ranks_ = ranks_of_stores(model_);
   std::vector<bool> assigned_;
-  IdVector<BufferId, bool> placed_;            ///< buffers whose transfers stand inside a loop that is assigned
-  IdVector<BufferId, std::set<int>> moving_;   ///< iterators whose loops move it
-  IdVector<BufferId, std::set<int>> staying_;  ///< its other ones, along which it is resident
+  IdVector<BufferId, bool> placed_;                   ///< buffers whose transfers stand inside a loop that is assigned
+  IdVector<BufferId, std::set<IteratorId>> moving_;   ///< iterators whose loops move it
+  IdVector<BufferId, std::set<IteratorId>> staying_;  ///< its other ones, along which it is resident
 };
 
 }  // namespace
 
 std::vector<OuterLoop> reorder_loops(const GroupModel& model, const std::vector<OuterLoop>& loops,
-                                     const std::vector<std::int64_t>& sizes, const GroupTrace& trace,
-                                     const Residents& residents) {
+                                     const IteratorSizes& sizes, const GroupTrace& trace, const Residents& residents) {
   LoopsLeft left(model, loops, residents);
   std::vector<OuterLoop> inner_to_outer;
   while (inner_to_outer.size() < loops.size()) {

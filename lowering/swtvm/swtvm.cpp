@@ -21,9 +21,8 @@ std::int64_t total(const IdVector<BufferId, std::int64_t>& values) {
 
 class LdmManagement {
  public:
-  LdmManagement(const GroupModel& model, const std::vector<std::int64_t>& ranges,
-                const std::vector<std::int64_t>& fixed, const Target& target, const GroupTrace& trace,
-                const IdVector<BufferId, int>& slots, const Residents& residents)
+  LdmManagement(const GroupModel& model, const IteratorSizes& ranges, const IteratorSizes& fixed, const Target& target,
+                const GroupTrace& trace, const IdVector<BufferId, int>& slots, const Residents& residents)
       : model_(model),
         ranges_(ranges),
         fixed_(fixed),
@@ -37,7 +36,7 @@ class LdmManagement {
 
   std::variant<LdmSizes, Decision> run() {
     buffer_.assign(model_.iterators.size(), 1);
-    for (std::size_t i = 0; i < fixed_.size(); ++i) {
+    for (const IteratorId i : fixed_.ids()) {
       if (fixed_[i] > 0) set_fixed(i);
     }
     if (!fits()) return refusal();
@@ -48,8 +47,8 @@ class LdmManagement {
     expand();
     LdmSizes sizes;
     sizes.size = buffer_;
-    for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
-      sizes.whole.push_back(!classes_.open().contains(static_cast<int>(i)));
+    for (const IteratorId i : model_.iterators.ids()) {
+      sizes.whole.push_back(!classes_.open().contains(i));
     }
     if (trace_.listening()) trace_.add(SizesChosen{state()});
     return sizes;
@@ -60,27 +59,24 @@ class LdmManagement {
     return total(buffer_bytes(model_, buffer_, target_.ldm.alignment, slots_, residents_));
   }
   [[nodiscard]] bool fits() const { return used() <= room_; }
-  [[nodiscard]] const std::string& name(int i) const { return model_.iterators[static_cast<std::size_t>(i)].name; }
-  [[nodiscard]] bool is_free(int i) const {
-    return !model_.pinned.contains(i) && fixed_[static_cast<std::size_t>(i)] == 0;
-  }
+  [[nodiscard]] const std::string& name(IteratorId i) const { return model_.iterators[i].name; }
+  [[nodiscard]] bool is_free(IteratorId i) const { return !model_.pinned.contains(i) && fixed_[i] == 0; }
 
-  void set_fixed(std::size_t i) {
+  void set_fixed(IteratorId i) {
     buffer_[i] = std::min(fixed_[i], ranges_[i]);
-    if (buffer_[i] == ranges_[i] && buffer_[i] > 1) classes_.mark_whole(static_cast<int>(i));
-    tell_size(SizeTried::Step::fixed, static_cast<int>(i));
+    if (buffer_[i] == ranges_[i] && buffer_[i] > 1) classes_.mark_whole(i);
+    tell_size(SizeTried::Step::fixed, i);
   }
 
   /// In a group of several stages, what overlaps from tile to tile would be computed and fetched again for each: such
   /// reductions are buffered whole first, where they fit.
   void hold_whole() {
-    for (const int i : model_.overlapping) {
-      const auto at = static_cast<std::size_t>(i);
-      if (!is_free(i) || ranges_[at] == 1) continue;
-      buffer_[at] = ranges_[at];
+    for (const IteratorId i : model_.overlapping) {
+      if (!is_free(i) || ranges_[i] == 1) continue;
+      buffer_[i] = ranges_[i];
       if (!fits()) {
         tell_size(SizeTried::Step::whole, i);
-        buffer_[at] = 1;
+        buffer_[i] = 1;
         continue;
       }
       classes_.mark_whole(i);
@@ -111,30 +107,29 @@ class LdmManagement {
 
   /// size iterators by buffer size, then comp iterators by the number of tensors they affect; pinned and fixed ones
   /// take no part.
-  [[nodiscard]] std::vector<int> sorted_open() const {
-    std::vector<int> sizes;
-    std::vector<int> comps;
-    for (const int i : classes_.open()) {
+  [[nodiscard]] std::vector<IteratorId> sorted_open() const {
+    std::vector<IteratorId> sizes;
+    std::vector<IteratorId> comps;
+    for (const IteratorId i : classes_.open()) {
       if (!is_free(i)) continue;
       const IteratorClass c = classes_.class_of(i);
       if (c == IteratorClass::size) sizes.push_back(i);
       if (c == IteratorClass::comp) comps.push_back(i);
     }
-    std::stable_sort(sizes.begin(), sizes.end(), [&](int a, int b) {
-      return buffer_[static_cast<std::size_t>(a)] < buffer_[static_cast<std::size_t>(b)];
+    std::stable_sort(sizes.begin(), sizes.end(), [&](IteratorId a, IteratorId b) { return buffer_[a] < buffer_[b]; });
+    std::stable_sort(comps.begin(), comps.end(), [&](IteratorId a, IteratorId b) {
+      return classes_.affected_tensors(a) < classes_.affected_tensors(b);
     });
-    std::stable_sort(comps.begin(), comps.end(),
-                     [&](int a, int b) { return classes_.affected_tensors(a) < classes_.affected_tensors(b); });
     sizes.insert(sizes.end(), comps.begin(), comps.end());
     return sizes;
   }
 
   void initialise() {
-    std::set<int> initialised;
+    std::set<IteratorId> initialised;
     while (true) {
       bool any = false;
-      const std::vector<int> pass = list_;
-      for (const int i : pass) {
+      const std::vector<IteratorId> pass = list_;
+      for (const IteratorId i : pass) {
         if (!initialised.insert(i).second) continue;
         any = true;
         initialise(i, good_elements(i));
@@ -147,7 +142,7 @@ class LdmManagement {
 
   /// Elements of the smallest access with good bandwidth, for every tensor that the iterator is an index of: the
   /// paper's 64, of which each has 4 bytes.
-  [[nodiscard]] std::int64_t good_elements(int i) const {
+  [[nodiscard]] std::int64_t good_elements(IteratorId i) const {
     int narrowest = 0;
     for (const ModelBuffer& buffer : model_.buffers) {
       if (buffer.kind == ModelBuffer::Kind::intermediate || !buffer.all_iterators().contains(i)) continue;
@@ -157,20 +152,19 @@ class LdmManagement {
     return std::max<std::int64_t>(1, target_.dma.good_block_bytes / std::max(1, narrowest));
   }
 
-  void initialise(int i, std::int64_t good) {
-    const auto at = static_cast<std::size_t>(i);
-    if (ranges_[at] <= good) {
-      buffer_[at] = ranges_[at];
+  void initialise(IteratorId i, std::int64_t good) {
+    if (ranges_[i] <= good) {
+      buffer_[i] = ranges_[i];
       classes_.mark_whole(i);
     } else {
-      buffer_[at] = good;
+      buffer_[i] = good;
     }
     tell_size(SizeTried::Step::start, i);
     while (!fits()) {
       tell_size(SizeTried::Step::exceeds, i);
-      if (buffer_[at] == ranges_[at]) classes_.unmark_whole(i);
+      if (buffer_[i] == ranges_[i]) classes_.unmark_whole(i);
       // Halving ends at one element at the latest: with that everything fitted before this iterator's turn.
-      buffer_[at] = std::max<std::int64_t>(1, buffer_[at] / 2);
+      buffer_[i] = std::max<std::int64_t>(1, buffer_[i] / 2);
       tell_size(SizeTried::Step::halved, i);
     }
   }
@@ -183,17 +177,16 @@ class LdmManagement {
       while (tried < list_.size() && !can_grow(list_[(next + tried) % list_.size()])) ++tried;
       if (tried == list_.size()) return;
       const std::size_t position = (next + tried) % list_.size();
-      const int i = list_[position];
-      const auto at = static_cast<std::size_t>(i);
-      const std::int64_t before = buffer_[at];
-      buffer_[at] = std::min(before * 2, ranges_[at]);
+      const IteratorId i = list_[position];
+      const std::int64_t before = buffer_[i];
+      buffer_[i] = std::min(before * 2, ranges_[i]);
       tell_size(SizeTried::Step::grown, i);
       if (!fits()) {
-        buffer_[at] = before;
+        buffer_[i] = before;
         return;
       }
       next = position + 1;
-      if (buffer_[at] == ranges_[at]) {
+      if (buffer_[i] == ranges_[i]) {
         classes_.mark_whole(i);
         list_ = sorted_open();
         next = 0;
@@ -202,99 +195,93 @@ class LdmManagement {
     }
   }
 
-  [[nodiscard]] bool can_grow(int i) const {
-    return buffer_[static_cast<std::size_t>(i)] < ranges_[static_cast<std::size_t>(i)];
-  }
+  [[nodiscard]] bool can_grow(IteratorId i) const { return buffer_[i] < ranges_[i]; }
 
   [[nodiscard]] LdmState state() const {
     LdmState state{buffer_, {}, used()};
-    for (std::size_t i = 0; i < buffer_.size(); ++i) state.classes.push_back(classes_.class_of(static_cast<int>(i)));
+    for (const IteratorId i : buffer_.ids()) state.classes.push_back(classes_.class_of(i));
     return state;
   }
 
-  void tell_size(SizeTried::Step step, int i) {
+  void tell_size(SizeTried::Step step, IteratorId i) {
     if (!trace_.listening()) return;
-    SizeTried tried{step,  iterator_id(i), fits(), ranges_[static_cast<std::size_t>(i)], good_elements(i),
-                    room_, state()};
+    SizeTried tried{step, i, fits(), ranges_[i], good_elements(i), room_, state()};
     note_told(tried.state);
     trace_.add(std::move(tried));
   }
 
   /// What algorithm 5 finds, of iterators of which it is new.
-  void tell_classes(IteratorsClassified::When when, std::optional<int> whole = std::nullopt) {
+  void tell_classes(IteratorsClassified::When when, std::optional<IteratorId> whole = std::nullopt) {
     if (!trace_.listening()) return;
-    IteratorsClassified classified{when, std::nullopt, {}, state()};
-    if (whole) classified.whole = iterator_id(*whole);
-    for (std::size_t i = 0; i < told_.size(); ++i) {
+    IteratorsClassified classified{when, whole, {}, state()};
+    for (const IteratorId i : told_.ids()) {
       const IteratorClass found = classified.state.classes[i];
       if (told_[i] == found) continue;
       const bool is_open = found != IteratorClass::whole;
-      const int iterator = static_cast<int>(i);
-      classified.changed.push_back({iterator_id(iterator), found,
-                                    is_open ? classes_.along(iterator) : std::vector<BufferId>(),
-                                    is_open ? classes_.across(iterator) : std::vector<BufferId>()});
+      classified.changed.push_back({i, found, is_open ? classes_.along(i) : std::vector<BufferId>(),
+                                    is_open ? classes_.across(i) : std::vector<BufferId>()});
     }
     note_told(classified.state);
     trace_.add(std::move(classified));
   }
 
-  void note_told(const LdmState& state) { told_.assign(state.classes.begin(), state.classes.end()); }
+  void note_told(const LdmState& state) {
+    for (const IteratorId i : told_.ids()) told_[i] = state.classes[i];
+  }
 
   const GroupModel& model_;
-  const std::vector<std::int64_t>& ranges_;
-  const std::vector<std::int64_t>& fixed_;
+  const IteratorSizes& ranges_;
+  const IteratorSizes& fixed_;
   const Target& target_;
   const IdVector<BufferId, int>& slots_;
   const Residents& residents_;
   std::int64_t room_;  ///< bytes of LDM for buffers
   const GroupTrace& trace_;
   Classification classes_;
-  std::vector<std::optional<IteratorClass>> told_;  ///< by iterator: the class that the trace knows
-  std::vector<std::int64_t> buffer_;
-  std::vector<int> list_;  ///< Iters of the paper: size iterators, then comp iterators
+  IdVector<IteratorId, std::optional<IteratorClass>> told_;  ///< the class that the trace knows
+  IteratorSizes buffer_;
+  std::vector<IteratorId> list_;  ///< Iters of the paper: size iterators, then comp iterators
 };
 
 }  // namespace
 
-std::variant<LdmSizes, Decision> manage_ldm(const GroupModel& model, const std::vector<std::int64_t>& ranges,
-                                            const std::vector<std::int64_t>& fixed, const Target& target,
-                                            const GroupTrace& trace, const IdVector<BufferId, int>& slots,
-                                            const Residents& residents) {
+std::variant<LdmSizes, Decision> manage_ldm(const GroupModel& model, const IteratorSizes& ranges,
+                                            const IteratorSizes& fixed, const Target& target, const GroupTrace& trace,
+                                            const IdVector<BufferId, int>& slots, const Residents& residents) {
   return LdmManagement(model, ranges, fixed, target, trace, slots, residents).run();
 }
 
-std::vector<OuterLoop> outer_loops(const GroupModel& model, const std::vector<std::int64_t>& ranges,
-                                   const LdmSizes& sizes) {
+std::vector<OuterLoop> outer_loops(const GroupModel& model, const IteratorSizes& ranges, const LdmSizes& sizes) {
   std::vector<OuterLoop> loops;
-  for (std::size_t i = 0; i < model.iterators.size(); ++i) {
+  for (const IteratorId i : model.iterators.ids()) {
     if (sizes.whole[i]) continue;
     const std::string& name = model.iterators[i].name;
-    loops.push_back({static_cast<int>(i), sizes.size[i] == 1 ? name : name + "o", ceil_div(ranges[i], sizes.size[i])});
+    loops.push_back({i, sizes.size[i] == 1 ? name : name + "o", ceil_div(ranges[i], sizes.size[i])});
   }
   return loops;
 }
 
 TracedLoop traced(const GroupModel& model, const OuterLoop& loop) {
-  return {iterator_id(loop.iterator), loop.name != model.iterators[static_cast<std::size_t>(loop.iterator)].name};
+  return {loop.iterator, loop.name != model.iterators[loop.iterator].name};
 }
 
-std::vector<int> path_of(const GroupModel& model, const std::vector<OuterLoop>& order, const ModelBuffer& buffer) {
-  std::vector<int> path;
+std::vector<std::size_t> path_of(const GroupModel& model, const std::vector<OuterLoop>& order,
+                                 const ModelBuffer& buffer) {
+  std::vector<std::size_t> path;
   const bool is_result = buffer.kind != ModelBuffer::Kind::input;
   for (std::size_t l = 0; l < order.size(); ++l) {
-    const ModelIterator& iterator = model.iterators[static_cast<std::size_t>(order[l].iterator)];
+    const ModelIterator& iterator = model.iterators[order[l].iterator];
     // A result is complete once its stage's reduction is over, so its place is outside these loops, and so is what the
     // tail makes of it; what the main stage reads is computed per tile of it, inside its reduction loops.
     const bool of_own_stage = iterator.stage == buffer.stage && !is_result;
     const bool before_main = buffer.stage != model.main && !model.in_tail[buffer.stage];
     const bool of_main = iterator.stage == model.main && before_main;
-    if (iterator.spatial || of_main || of_own_stage) path.push_back(static_cast<int>(l));
+    if (iterator.spatial || of_main || of_own_stage) path.push_back(l);
   }
   // Spatial loops come first, then the main stage's reduction loops, then the stage's own.
-  std::stable_sort(path.begin(), path.end(), [&](int a, int b) {
-    const auto rank = [&](int l) {
-      const ModelIterator& iterator =
-          model.iterators[static_cast<std::size_t>(order[static_cast<std::size_t>(l)].iterator)];
+  std::stable_sort(path.begin(), path.end(), [&](std::size_t a, std::size_t b) {
+    const auto rank = [&](std::size_t l) {
+      const ModelIterator& iterator = model.iterators[order[l].iterator];
       return iterator.spatial ? 0 : iterator.stage == model.main ? 1 : 2;
     };
     return rank(a) < rank(b);
@@ -317,21 +304,21 @@ TransferPlaced::What what_is_placed(const GroupModel& model, const ModelBuffer& 
 
 }  // namespace
 
-IdVector<BufferId, int> insert_dma(const GroupModel& model, const std::vector<OuterLoop>& order,
-                                   const GroupTrace& trace, const Residents& residents) {
-  IdVector<BufferId, int> depth;
+IdVector<BufferId, std::size_t> insert_dma(const GroupModel& model, const std::vector<OuterLoop>& order,
+                                           const GroupTrace& trace, const Residents& residents) {
+  IdVector<BufferId, std::size_t> depth;
   for (const BufferId b : model.buffers.ids()) {
     const ModelBuffer& buffer = model.buffers[b];
     // Iterators still undetermined: those of the tensor that have an outer loop on its path.
-    const std::vector<int> path = path_of(model, order, buffer);
-    const std::set<int> own = residents.moving(model, b);
+    const std::vector<std::size_t> path = path_of(model, order, buffer);
+    const std::set<IteratorId> own = residents.moving(model, b);
     TransferPlaced placed{what_is_placed(model, buffer), BufferId(b), {}, std::nullopt};
-    int place = 0;
+    std::size_t place = 0;
     for (std::size_t p = 0; p < path.size(); ++p) {
-      const OuterLoop& loop = order[static_cast<std::size_t>(path[p])];
+      const OuterLoop& loop = order[path[p]];
       // The update comes before the check: inside this loop its iterator is determined.
       if (!own.contains(loop.iterator)) continue;
-      place = static_cast<int>(p) + 1;
+      place = p + 1;
       if (!trace.listening()) continue;
       placed.inside = traced(model, loop);
       placed.moves_with.push_back(*placed.inside);
@@ -343,11 +330,11 @@ IdVector<BufferId, int> insert_dma(const GroupModel& model, const std::vector<Ou
 }
 
 std::optional<BufferId> moved_resident(const GroupModel& model, const std::vector<OuterLoop>& order,
-                                       const IdVector<BufferId, int>& depth, const Residents& residents) {
+                                       const IdVector<BufferId, std::size_t>& depth, const Residents& residents) {
   for (const BufferId b : model.buffers.ids()) {
-    const std::vector<int> path = path_of(model, order, model.buffers[b]);
-    for (int p = 0; p < depth[b]; ++p) {
-      const OuterLoop& loop = order[static_cast<std::size_t>(path[static_cast<std::size_t>(p)])];
+    const std::vector<std::size_t> path = path_of(model, order, model.buffers[b]);
+    for (std::size_t p = 0; p < depth[b]; ++p) {
+      const OuterLoop& loop = order[path[p]];
       if (loop.trips > 1 && residents.is_along(b, loop.iterator)) return b;
     }
   }

@@ -24,45 +24,44 @@ namespace stowage {
 /// be cut along every dimension but the lowest.
 std::vector<ParallelSplit> split_over_cores(const GroupModel& model, int cores);
 /// Range of every iterator on one core under a split.
-std::vector<std::int64_t> core_ranges(const GroupModel& model, const std::vector<ParallelSplit>& parallel);
+IteratorSizes core_ranges(const GroupModel& model, const std::vector<ParallelSplit>& parallel);
 
 /// Buffer sizes and which iterators are buffered whole (these have no outer loop).
 struct LdmSizes {
-  std::vector<std::int64_t> size;  ///< by iterator
-  std::vector<bool> whole;         ///< by iterator
+  IteratorSizes size;
+  IdVector<IteratorId, bool> whole;
 };
 /// Algorithm 1. `fixed` holds sizes that a person has set (0: free), `slots` those of the buffers (none given: one
 /// each). What is resident is larger than the tiles.
-std::variant<LdmSizes, Decision> manage_ldm(const GroupModel& model, const std::vector<std::int64_t>& ranges,
-                                            const std::vector<std::int64_t>& fixed, const Target& target,
-                                            const GroupTrace& trace, const IdVector<BufferId, int>& slots = {},
-                                            const Residents& residents = {});
+std::variant<LdmSizes, Decision> manage_ldm(const GroupModel& model, const IteratorSizes& ranges,
+                                            const IteratorSizes& fixed, const Target& target, const GroupTrace& trace,
+                                            const IdVector<BufferId, int>& slots = {}, const Residents& residents = {});
 
 /// An outer loop: an iterator that is not buffered whole.
 struct OuterLoop {
-  int iterator = 0;
+  IteratorId iterator;
   std::string name;  ///< "x" where buffered by one element, "yo" otherwise
   std::int64_t trips = 1;
 };
 TracedLoop traced(const GroupModel& model, const OuterLoop& loop);
-std::vector<OuterLoop> outer_loops(const GroupModel& model, const std::vector<std::int64_t>& ranges,
-                                   const LdmSizes& sizes);
+std::vector<OuterLoop> outer_loops(const GroupModel& model, const IteratorSizes& ranges, const LdmSizes& sizes);
 
 /// Algorithm 2: order of the outer loops, outermost first. `sizes` are the buffers' by iterator.
 std::vector<OuterLoop> reorder_loops(const GroupModel& model, const std::vector<OuterLoop>& loops,
-                                     const std::vector<std::int64_t>& sizes, const GroupTrace& trace,
+                                     const IteratorSizes& sizes, const GroupTrace& trace,
                                      const Residents& residents = {});
 
 /// Algorithm 3: for every buffer, the number of loops of its path around its transfer (0: before the first loop).
 /// The path of a buffer is the spatial loops, then those of the main stage's reduction, then of its own stage. An
 /// intermediate has no transfer: its place is where it is computed.
-IdVector<BufferId, int> insert_dma(const GroupModel& model, const std::vector<OuterLoop>& order,
-                                   const GroupTrace& trace, const Residents& residents = {});
+IdVector<BufferId, std::size_t> insert_dma(const GroupModel& model, const std::vector<OuterLoop>& order,
+                                           const GroupTrace& trace, const Residents& residents = {});
 /// The first buffer that is resident along an iterator whose loop is around its place: it is loaded again there all the
 /// same.
 std::optional<BufferId> moved_resident(const GroupModel& model, const std::vector<OuterLoop>& order,
-                                       const IdVector<BufferId, int>& depth, const Residents& residents);
+                                       const IdVector<BufferId, std::size_t>& depth, const Residents& residents);
 /// The loops that can stand around a buffer's transfer, outermost first, as indices into `order`.
-std::vector<int> path_of(const GroupModel& model, const std::vector<OuterLoop>& order, const ModelBuffer& buffer);
+std::vector<std::size_t> path_of(const GroupModel& model, const std::vector<OuterLoop>& order,
+                                 const ModelBuffer& buffer);
 
 }  // namespace stowage

@@ -261,6 +261,13 @@ class NestCounter {
 
 }  // namespace
 
+std::vector<std::optional<std::int64_t>> known_extents(const Dma& dma) {
+  std::vector<std::optional<std::int64_t>> known;
+  for (const Range& range : dma.region)
+    known.push_back(range.extent.is_constant() ? std::optional(range.extent.constant()) : std::nullopt);
+  return known;
+}
+
 DmaShape shape_of(const LoopNest& nest, const Dma& dma) {
   Extents full;
   for (const Range& range : dma.region) full.push_back(range.max_extent);

@@ -67,5 +67,7 @@ NestCounts predict_counts(const LoopNest& nest, ComputeCounts computations);
 /// Of one plan, all statements together.
 DmaTotals dma_totals(const NestCounts& counts);
 DmaShape shape_of(const LoopNest& nest, const Dma& dma);
+/// Extents of its region that are the same in all executions.
+std::vector<std::optional<std::int64_t>> known_extents(const Dma& dma);
 
 }  // namespace stowage

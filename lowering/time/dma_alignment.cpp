@@ -63,11 +63,7 @@ class AlignmentCheck {
     if (!always_multiple(memory, around)) return "it begins between two units of main memory";
     if (!always_multiple(ldm, around)) return "it begins between two units of the LDM";
 
-    std::vector<std::optional<std::int64_t>> known;
-    for (const Range& range : dma.region) {
-      known.push_back(range.extent.is_constant() ? std::optional(range.extent.constant()) : std::nullopt);
-    }
-    for (const DmaCallsWhere& possible : calls_where(shape, known)) {
+    for (const DmaCallsWhere& possible : calls_where(shape, known_extents(dma))) {
       if (auto why = calls(dma, shape, possible.calls, memory, around)) return why;
     }
     return std::nullopt;
@@ -76,8 +72,7 @@ class AlignmentCheck {
   /// Of one structure: a call for every index of dimensions [0, strided_from).
   Reason calls(const Dma& dma, const DmaShape& shape, const DmaCalls& structure, const IndexExpr& memory,
                const Enclosing& around) const {
-    const auto strided_from = static_cast<std::size_t>(structure.strided_from);
-    const auto block_from = static_cast<std::size_t>(structure.block_from);
+    const auto [strided_from, block_from] = structure;
     bool several = false;
     for (std::size_t d = 0; d < strided_from; ++d) {
       if (shape.full[d] <= 1) continue;

@@ -25,11 +25,10 @@ DmaShape dma_shape(std::span<const std::int64_t> full, std::span<const std::int6
   shape.memory_strides.assign(memory_strides.begin(), memory_strides.end());
   shape.buffer_strides = row_major_strides(buffer);
 
-  const int rank = static_cast<int>(full.size());
   // Moves `from` outwards over dimensions whose two strides are what `elements` so far make them, and counts them in.
-  const auto extend = [&](int from, std::int64_t memory_step, std::int64_t buffer_step) {
+  const auto extend = [&](std::size_t from, std::int64_t memory_step, std::int64_t buffer_step) {
     while (from > 0) {
-      const auto d = static_cast<std::size_t>(from - 1);
+      const std::size_t d = from - 1;
       if (full[d] != 1) {
         if (shape.memory_strides[d] != memory_step || shape.buffer_strides[d] != buffer_step) break;
         memory_step *= full[d];
@@ -40,10 +39,10 @@ DmaShape dma_shape(std::span<const std::int64_t> full, std::span<const std::int6
     return from;
   };
 
-  shape.block_from = extend(rank, 1, 1);
+  shape.block_from = extend(full.size(), 1, 1);
   shape.strided_from = shape.block_from;
   if (shape.block_from > 0) {
-    const auto first = static_cast<std::size_t>(shape.block_from - 1);
+    const std::size_t first = shape.block_from - 1;
     const std::int64_t block = product(full.subspan(first + 1));
     const std::int64_t gap = shape.memory_strides[first] - block;
     if (shape.buffer_strides[first] == block && gap > 0) {
@@ -58,40 +57,40 @@ namespace {
 
 /// Dimensions of block and count but the outermost, ascending, of full extent > 1: where one of them is shorter, what
 /// is outside of it does not abut.
-std::vector<int> inner_dimensions(const DmaShape& shape) {
-  std::vector<int> dimensions;
-  for (int d = shape.strided_from; d < static_cast<int>(shape.full.size()); ++d) {
-    if (shape.full[static_cast<std::size_t>(d)] > 1) dimensions.push_back(d);
+std::vector<std::size_t> inner_dimensions(const DmaShape& shape) {
+  std::vector<std::size_t> dimensions;
+  for (std::size_t d = shape.strided_from; d < shape.full.size(); ++d) {
+    if (shape.full[d] > 1) dimensions.push_back(d);
   }
   if (!dimensions.empty()) dimensions.erase(dimensions.begin());
   return dimensions;
 }
 
 /// Where `shorter` is the innermost dimension that is shorter than the full tile's.
-DmaCalls calls_up_to(const DmaShape& shape, int shorter) { return {shorter, std::max(shorter, shape.block_from)}; }
+DmaCalls calls_up_to(const DmaShape& shape, std::size_t shorter) {
+  return {shorter, std::max(shorter, shape.block_from)};
+}
 
 }  // namespace
 
 DmaCalls calls_of(const DmaShape& shape, std::span<const std::int64_t> extents) {
   DmaCalls calls{shape.strided_from, shape.block_from};
-  for (const int dimension : inner_dimensions(shape)) {
-    const auto d = static_cast<std::size_t>(dimension);
-    if (extents[d] != shape.full[d]) calls = calls_up_to(shape, dimension);
+  for (const std::size_t d : inner_dimensions(shape)) {
+    if (extents[d] != shape.full[d]) calls = calls_up_to(shape, d);
   }
   return calls;
 }
 
 std::vector<DmaCallsWhere> calls_where(const DmaShape& shape, std::span<const std::optional<std::int64_t>> known) {
   std::vector<DmaCallsWhere> found = {{{shape.strided_from, shape.block_from}, {}}};
-  for (const int dimension : inner_dimensions(shape)) {
-    const auto d = static_cast<std::size_t>(dimension);
+  for (const std::size_t d : inner_dimensions(shape)) {
     if (known[d] && *known[d] == shape.full[d]) continue;
     if (known[d]) {
       found.clear();  // it is always shorter
     } else {
-      for (DmaCallsWhere& outside : found) outside.full.push_back(dimension);
+      for (DmaCallsWhere& outside : found) outside.full.push_back(d);
     }
-    found.push_back({calls_up_to(shape, dimension), {}});
+    found.push_back({calls_up_to(shape, d), {}});
   }
   return found;
 }
@@ -102,8 +101,8 @@ DmaCount count_operations(const DmaShape& shape, std::span<const std::int64_t> e
   DmaCount count;
   count.elements = product(extents);
   const DmaCalls calls = calls_of(shape, extents);
-  count.operations = product(extents.first(static_cast<std::size_t>(calls.strided_from)));
-  count.block_elements = product(extents.subspan(static_cast<std::size_t>(calls.block_from)));
+  count.operations = product(extents.first(calls.strided_from));
+  count.block_elements = product(extents.subspan(calls.block_from));
   return count;
 }
 

@@ -20,6 +20,7 @@
 // code follow this rule.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -31,8 +32,8 @@ struct DmaShape {
   std::vector<std::int64_t> full;            ///< extents of the full tile, highest dimension first
   std::vector<std::int64_t> memory_strides;  ///< elements
   std::vector<std::int64_t> buffer_strides;  ///< elements
-  int block_from = 0;                        ///< dimensions [block_from, n) form one contiguous block
-  int strided_from = 0;                      ///< dimensions [strided_from, block_from) are the count of a strided call;
+  std::size_t block_from = 0;                ///< dimensions [block_from, n) form one contiguous block
+  std::size_t strided_from = 0;              ///< dimensions [strided_from, block_from) are the count of a strided call;
                                              ///< equal to block_from: no stride
   std::int64_t gap = 0;                      ///< elements between blocks of a strided call
 };
@@ -44,8 +45,8 @@ DmaShape dma_shape(std::span<const std::int64_t> full, std::span<const std::int6
 /// What one call moves: dimensions [block_from, n) as one block, [strided_from, block_from) as the count of a strided
 /// call. Dimensions [0, strided_from) are loops of calls.
 struct DmaCalls {
-  int strided_from = 0;
-  int block_from = 0;
+  std::size_t strided_from = 0;
+  std::size_t block_from = 0;
   [[nodiscard]] bool is_strided() const { return strided_from < block_from; }
   friend bool operator==(const DmaCalls&, const DmaCalls&) = default;
 };
@@ -56,7 +57,7 @@ DmaCalls calls_of(const DmaShape& shape, std::span<const std::int64_t> extents);
 /// Calls that boxes of a statement may take, and the dimensions that must have their full extent for it.
 struct DmaCallsWhere {
   DmaCalls calls;
-  std::vector<int> full;  ///< ascending; of those whose extents vary
+  std::vector<std::size_t> full;  ///< ascending; of those whose extents vary
 };
 /// For every box the first that holds of it is calls_of(it); the last one holds of all. `known`: extents that are the
 /// same in all boxes.

@@ -173,8 +173,8 @@ TripWork block_trip(const Pipelines& pipelines, std::span<const LoopOperand> ope
   return trip;
 }
 
-std::set<int> reads_in(const ScalarExpr& expression) {
-  std::set<int> reads;
+std::set<ReadId> reads_in(const ScalarExpr& expression) {
+  std::set<ReadId> reads;
   visit_nodes(expression, [&](const ScalarNode& node) {
     if (const auto* read = std::get_if<ScalarNode::Read>(&node.value)) reads.insert(read->read);
   });
@@ -196,22 +196,22 @@ InnerLoop::InnerLoop(const LoopNest& nest, const Compute& compute, const Target&
       pipelines_(*target.cores.pipelines),
       lanes_(target.cores.vector_lanes),
       lane_loop_(lane_loop(nest, compute, target)) {
-  for (const int read : reads_in(expression_)) operands_.push_back(operand_of(read));
-  if (compute_.lane_axis < 0) return;
+  for (const ReadId read : reads_in(expression_)) operands_.push_back(operand_of(read));
+  if (!compute_.lane_axis) return;
   std::vector<IndexExpr> index;
-  for (int axis = 0; axis < stage_.spatial; ++axis) index.emplace_back(VarId(static_cast<std::size_t>(axis)));
+  for (const VarId axis : stage_.spatial_axes()) index.emplace_back(axis);
   output_aligned_ = is_aligned(compute_.output_buffer, index);
 }
 
-LoopOperand InnerLoop::operand_of(int read) const {
-  const Access& access = stage_.reads[static_cast<std::size_t>(read)];
+LoopOperand InnerLoop::operand_of(ReadId read) const {
+  const Access& access = stage_.reads[read];
   LoopOperand operand;
-  operand.by_block = compute_.block_axis >= 0 && moves_along(access, variable_of(compute_.block_axis));
+  operand.by_block = compute_.block_axis && moves_along(access, *compute_.block_axis);
   operand.inner = compute_.box.empty() || moves_along(access, VarId(innermost_axis(0)));
-  if (compute_.lane_axis < 0) return operand;
-  if (const int row = row_axis(compute_); row >= 0) operand.by_row = moves_along(access, variable_of(row));
-  operand.lane = lane_use(access, VarId(static_cast<std::size_t>(compute_.lane_axis)));
-  const auto& use = compute_.read_buffers[static_cast<std::size_t>(read)];
+  if (!compute_.lane_axis) return operand;
+  if (const auto row = row_axis(compute_)) operand.by_row = moves_along(access, *row);
+  operand.lane = lane_use(access, *compute_.lane_axis);
+  const auto& use = compute_.read_buffers[read];
   operand.aligned = operand.lane == LaneUse::contiguous && use.has_value() && is_aligned(*use, access.index);
   return operand;
 }
@@ -236,7 +236,7 @@ bool InnerLoop::is_aligned(const BufferUse& use, const std::vector<IndexExpr>& i
   if (flat.constant() % lanes_ != 0) return false;
   return std::all_of(flat.terms().begin(), flat.terms().end(), [&](const IndexTerm& term) {
     const bool is_lane = term.atom.kind == IndexAtom::Kind::variable &&
-                         term.atom.variable == VarId(first_axis + static_cast<std::size_t>(compute_.lane_axis));
+                         term.atom.variable == VarId(first_axis + compute_.lane_axis->index());
     return is_lane || term.coefficient % lanes_ == 0;
   });
 }
@@ -260,13 +260,12 @@ double InnerLoop::scalar_cycles(std::span<const std::int64_t> extents) const {
   const double cycles = points * trip + points / inner * entry_cycles();
   if (compute_.part != Compute::Part::update) return cycles;
   constexpr double load_and_store = 2;
-  return cycles +
-         load_and_store * static_cast<double>(product_of(extents.first(static_cast<std::size_t>(stage_.spatial))));
+  return cycles + load_and_store * static_cast<double>(product_of(extents.first(stage_.spatial)));
 }
 
 /// The lanes innermost, in vectors and a rest of single ones; what is summed stays in the LDM.
 double InnerLoop::vector_cycles(std::span<const std::int64_t> extents) const {
-  const auto lane = static_cast<std::size_t>(compute_.lane_axis);
+  const std::size_t lane = compute_.lane_axis.value().index();
   const auto work = [&](std::int64_t lanes) {
     return vector_trip(stage_, compute_.part, pipelines_, operands_, lanes).cycles();
   };
@@ -280,7 +279,7 @@ double InnerLoop::vector_cycles(std::span<const std::int64_t> extents) const {
 
 /// The same with gathered reads; what is one value for all lanes is loaded to them once for each row.
 double InnerLoop::gathered_cycles(std::span<const std::int64_t> extents) const {
-  const auto lane = static_cast<std::size_t>(compute_.lane_axis);
+  const std::size_t lane = compute_.lane_axis.value().index();
   const double rows = static_cast<double>(product_of(extents)) / static_cast<double>(extents[lane]);
   const auto single = static_cast<double>(extents[lane] % lanes_);
   const double in_vectors = (static_cast<double>(extents[lane]) - single) / static_cast<double>(lanes_);
@@ -293,9 +292,9 @@ double InnerLoop::gathered_cycles(std::span<const std::int64_t> extents) const {
 
 /// All vectors of a row in a trip of the loop over the rows.
 double InnerLoop::unrolled_cycles(std::span<const std::int64_t> extents) const {
-  const std::int64_t vectors = extents[static_cast<std::size_t>(compute_.lane_axis)] / lanes_;
+  const std::int64_t vectors = extents[compute_.lane_axis.value().index()] / lanes_;
   const double trips = static_cast<double>(product_of(extents)) / static_cast<double>(vectors * lanes_);
-  const double entries = trips / static_cast<double>(extents[static_cast<std::size_t>(row_axis(compute_))]);
+  const double entries = trips / static_cast<double>(extents[row_axis(compute_).value().index()]);
   double before = entry_cycles();
   for (const LoopOperand& operand : operands_) {
     if (operand.by_row) continue;
@@ -311,19 +310,17 @@ double InnerLoop::group_cycles(std::span<const std::int64_t> extents, std::int64
   const auto columns = static_cast<double>(std::max<std::int64_t>(1, vectors));
   const auto height = static_cast<double>(rows);
   const TripWork trip = block_trip(pipelines_, operands_, rows, vectors, lanes_);
-  const std::span<const std::int64_t> reduced = extents.subspan(static_cast<std::size_t>(stage_.spatial));
+  const std::span<const std::int64_t> reduced = extents.subspan(stage_.spatial);
   const auto trips = static_cast<double>(product_of(reduced));
   // The innermost loop is entered once for each trip of those around it.
-  const double entries =
-      reduced.empty() ? 1
-                      : trips / static_cast<double>(extents[innermost_axis(static_cast<std::size_t>(stage_.spatial))]);
+  const double entries = reduced.empty() ? 1 : trips / static_cast<double>(extents[innermost_axis(stage_.spatial)]);
   const double accumulator_access = vectors == 0 || output_aligned_ ? 1 : unaligned_loads;
   return trips * trip.cycles() + entries * entry_instructions / 2 + 2 * height * columns * accumulator_access +
          pipelines_.load_latency + pipelines_.arithmetic_latency;
 }
 
 double InnerLoop::block_cycles(std::span<const std::int64_t> extents) const {
-  const auto lane = static_cast<std::size_t>(compute_.lane_axis);
+  const std::size_t lane = compute_.lane_axis.value().index();
   const std::int64_t count = extents[lane];
   const std::int64_t most = compute_.box[lane].max_extent;
   const auto groups_with = [&](std::int64_t rows) {  // vectors of each; 0: a single lane
@@ -337,8 +334,8 @@ double InnerLoop::block_cycles(std::span<const std::int64_t> extents) const {
   };
   std::int64_t blocked = 1;
   std::map<std::int64_t, std::int64_t> blocks{{1, 1}};  // how many of so many rows
-  if (compute_.block_axis >= 0) {
-    const auto axis = static_cast<std::size_t>(compute_.block_axis);
+  if (compute_.block_axis) {
+    const std::size_t axis = compute_.block_axis->index();
     blocked = extents[axis];
     const bool is_known = compute_.box[axis].extent.is_constant() || blocked == compute_.box[axis].max_extent;
     blocks = is_known ? blocks_of_rows(blocked, rows_of_block(blocked, most, lanes_))
@@ -350,7 +347,7 @@ double InnerLoop::block_cycles(std::span<const std::int64_t> extents) const {
     for (const std::int64_t vectors : groups_with(rows)) of_block += group_cycles(extents, rows, vectors);
     cycles += static_cast<double>(times) * of_block;
   }
-  const auto spatial = extents.first(static_cast<std::size_t>(stage_.spatial));
+  const auto spatial = extents.first(stage_.spatial);
   return cycles * static_cast<double>(product_of(spatial) / count / blocked);
 }
 
@@ -369,15 +366,15 @@ double InnerLoop::cycles(std::span<const std::int64_t> extents) const {
 double least_cycles_of_point(const Stage& stage, Compute::Part part, const Target& target, std::int64_t most_lanes) {
   const Pipelines& pipelines = *target.cores.pipelines;
   const std::int64_t lanes = target.cores.vector_lanes;
-  const std::size_t axes = part == Compute::Part::finish ? static_cast<std::size_t>(stage.spatial) : stage.axes.size();
+  const std::size_t axes = part == Compute::Part::finish ? stage.spatial : stage.axes.size();
   std::vector<LoopOperand> operands;
   std::vector<const Access*> accesses;
   bool contiguous = true;
-  for (const int read : reads_in(part == Compute::Part::finish ? stage.finish : stage.body)) {
-    const Access& access = stage.reads[static_cast<std::size_t>(read)];
+  for (const ReadId read : reads_in(part == Compute::Part::finish ? stage.finish : stage.body)) {
+    const Access& access = stage.reads[read];
     LoopOperand operand;
     operand.inner = axes == 0 || moves_along(access, VarId(axes - 1));
-    if (stage.spatial > 0) operand.lane = lane_use(access, VarId(static_cast<std::size_t>(stage.spatial - 1)));
+    if (stage.spatial > 0) operand.lane = lane_use(access, VarId(stage.spatial - 1));
     operand.aligned = true;
     // Of a block's rows one read moves along them, as the other serves all of them.
     operand.by_block = operand.lane == LaneUse::none;
@@ -399,9 +396,8 @@ double least_cycles_of_point(const Stage& stage, Compute::Part part, const Targe
     const double trip = vector_trip(stage, part, pipelines, operands, width).cycles();
     least = std::min(least, trip / static_cast<double>(width));
     if (contiguous && may_gather_lanes(stage, part)) {
-      for (int axis = 0; axis + 1 < stage.spatial; ++axis) {
-        for (std::size_t r = 0; r < operands.size(); ++r)
-          operands[r].by_row = moves_along(*accesses[r], variable_of(axis));
+      for (std::size_t axis = 0; axis + 1 < stage.spatial; ++axis) {
+        for (std::size_t r = 0; r < operands.size(); ++r) operands[r].by_row = moves_along(*accesses[r], VarId(axis));
         const TripWork row = unrolled_trip(stage, part, pipelines, operands, lanes, register_block_vectors, true);
         least = std::min(least, row.cycles() / static_cast<double>(register_block_vectors * lanes));
       }

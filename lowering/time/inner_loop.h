@@ -47,7 +47,7 @@ class InnerLoop {
   [[nodiscard]] double cycles(std::span<const std::int64_t> extents) const;
 
  private:
-  [[nodiscard]] LoopOperand operand_of(int read) const;
+  [[nodiscard]] LoopOperand operand_of(ReadId read) const;
   [[nodiscard]] bool is_aligned(const BufferUse& use, const std::vector<IndexExpr>& index) const;
   [[nodiscard]] double scalar_cycles(std::span<const std::int64_t> extents) const;
   [[nodiscard]] double vector_cycles(std::span<const std::int64_t> extents) const;

@@ -51,7 +51,7 @@ RowAlignment row_alignment(const LoopNest& nest, const Dma& dma, const Enclosing
   const IndexExpr moving = address - IndexExpr(address.constant());
   std::int64_t step = std::max<std::int64_t>(1, target.main_memory.line_bytes / element_bytes);
   step = power_of_two_dividing(moving, step);
-  for (std::size_t d = 0; d < static_cast<std::size_t>(shape.block_from); ++d) {
+  for (std::size_t d = 0; d < shape.block_from; ++d) {
     if (shape.full[d] > 1) step = std::gcd(step, tensor.strides[d]);
   }
   const std::int64_t first = (address.constant() % step + step) % step;

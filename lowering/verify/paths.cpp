@@ -2,6 +2,7 @@
 #include "lowering/verify/paths.h"
 
 #include <algorithm>
+#include <span>
 
 #include "lowering/ir/prover.h"
 
@@ -34,8 +35,8 @@ bool may_go_on(const Stage& stage, Compute::Part part, Holds holds) {
   if (part == Compute::Part::update) {
     return holds == Holds::filled || holds == Holds::partial || (holds == Holds::complete && stage.finish == nullptr);
   }
-  const bool has_points = std::all_of(stage.axes.begin() + stage.spatial, stage.axes.end(),
-                                      [](const Axis& axis) { return axis.extent > 0; });
+  const auto reduced = std::span(stage.axes).subspan(stage.spatial);
+  const bool has_points = std::all_of(reduced.begin(), reduced.end(), [](const Axis& axis) { return axis.extent > 0; });
   return holds == Holds::partial || (holds == Holds::filled && !has_points);
 }
 

@@ -92,9 +92,9 @@ void SlotWalk::add(const Stmt& s, const Enclosing& around, const Prover& prover)
     const Stage& stage = nest_.stages.stages[compute->stage];
     take_effect(compute->box);
     std::vector<Hull> made = hulls_of(compute->box);
-    made.resize(static_cast<std::size_t>(stage.spatial));
+    made.resize(stage.spatial);
     site.uses.push_back(use_of(compute->output_buffer, std::move(made), around));
-    for (std::size_t r = 0; r < stage.reads.size(); ++r) {
+    for (const ReadId r : stage.reads.ids()) {
       if (!compute->read_buffers[r]) continue;
       std::vector<Hull> touched;
       for (const IndexExpr& e : stage.reads[r].index) touched.push_back(hull_of(nest_, e, *compute));

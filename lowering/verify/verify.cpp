@@ -250,29 +250,30 @@ class StructureCheck {
     if (finishing && !stage.finish) return broken_rule(nest_, "structure", s, "the stage has nothing to finish");
     if ((compute.part == Compute::Part::update) != (stage.reduction != Reduction::none) && !finishing)
       return broken_rule(nest_, "structure", s, "a reduction is updated, anything else is mapped");
-    const std::size_t axes = finishing ? static_cast<std::size_t>(stage.spatial) : stage.axes.size();
+    const std::size_t axes = finishing ? stage.spatial : stage.axes.size();
     if (compute.box.size() != axes)
       return broken_rule(nest_, "structure", s,
                          fmt::format("the box has {} ranges for {} axes", compute.box.size(), axes));
     if (compute.read_buffers.size() != stage.reads.size())
       return broken_rule(nest_, "structure", s, "as many buffers as the stage has no reads");
-    const int lanes = static_cast<int>(axes);
-    if (compute.lane_axis >= lanes || compute.block_axis >= lanes)
+    const auto is_outside = [&](std::optional<VarId> axis) { return axis && axis->index() >= axes; };
+    if (is_outside(compute.lane_axis) || is_outside(compute.block_axis))
       return broken_rule(nest_, "structure", s, "the form names an axis that the box has not");
     if (auto broken = use_buffer(s, compute.output_buffer)) return broken;
     if (nest_.buffers[compute.output_buffer].tensor != stage.output)
       return broken_rule(nest_, "structure", s, "the result goes to a buffer of another tensor");
-    for (std::size_t r = 0; r < stage.reads.size(); ++r) {
+    for (const ReadId r : stage.reads.ids()) {
       if (!compute.read_buffers[r]) continue;
       if (auto broken = use_buffer(s, *compute.read_buffers[r])) return broken;
       if (nest_.buffers[*compute.read_buffers[r]].tensor != stage.reads[r].tensor)
-        return broken_rule(nest_, "structure", s, fmt::format("read {} comes from a buffer of another tensor", r));
+        return broken_rule(nest_, "structure", s,
+                           fmt::format("read {} comes from a buffer of another tensor", r.index()));
     }
     Broken missing;
     visit_nodes(finishing ? stage.finish : stage.body, [&](const ScalarNode& node) {
       const auto* read = std::get_if<ScalarNode::Read>(&node.value);
-      if (read != nullptr && !compute.read_buffers[static_cast<std::size_t>(read->read)])
-        missing = broken_rule(nest_, "structure", s, fmt::format("read {} has no buffer", read->read));
+      if (read != nullptr && !compute.read_buffers[read->read])
+        missing = broken_rule(nest_, "structure", s, fmt::format("read {} has no buffer", read->read.index()));
     });
     if (missing) return missing;
     return use_ranges(s, compute.box);

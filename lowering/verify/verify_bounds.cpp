@@ -279,14 +279,14 @@ class BoundsCheck {
       }
       if (auto broken = largest_extent(s, around, range, a, conditions)) return broken;
     }
-    for (std::size_t d = 0; d < static_cast<std::size_t>(stage.spatial); ++d) {
+    for (std::size_t d = 0; d < stage.spatial; ++d) {
       const Range& range = compute.box[d];
       if (auto broken = inside_buffer(s, around, compute.output_buffer, d,
                                       {range.start, range.start + range.extent - 1}, conditions)) {
         return broken;
       }
     }
-    for (std::size_t r = 0; r < stage.reads.size(); ++r) {
+    for (const ReadId r : stage.reads.ids()) {
       if (!compute.read_buffers[r]) continue;
       std::vector<Hull> touched;
       for (const IndexExpr& index : stage.reads[r].index) touched.push_back(hull_of(nest_, index, compute));
@@ -300,7 +300,7 @@ class BoundsCheck {
       for (const Range& range : compute.box) summed.push_back({range.start, range.start + range.extent - 1});
       if (auto broken = inside_provided(s, around, compute.output_buffer, summed, conditions)) return broken;
     }
-    provide(compute.output_buffer, around, compute.box, static_cast<std::size_t>(stage.spatial));
+    provide(compute.output_buffer, around, compute.box, stage.spatial);
     return std::nullopt;
   }
 

@@ -378,7 +378,7 @@ class FlowCheck {
     const auto output = used(s, compute.output_buffer, 0);
     if (!output) return unknown_slot(s);
     std::size_t number = 1;
-    for (std::size_t r = 0; r < stage.reads.size(); ++r) {
+    for (const ReadId r : stage.reads.ids()) {
       if (!compute.read_buffers[r]) continue;
       const auto input = used(s, *compute.read_buffers[r], number++);
       if (!input) return unknown_slot(s);
@@ -408,7 +408,7 @@ class FlowCheck {
   }
 
   /// Every element is read before the very same bytes are written.
-  [[nodiscard]] bool in_place(const Stage& stage, const Compute& compute, std::size_t r, const Used& read,
+  [[nodiscard]] bool in_place(const Stage& stage, const Compute& compute, ReadId r, const Used& read,
                               const Used& written) const {
     const Buffer& input = buffer(*compute.read_buffers[r]);
     const Buffer& output = buffer(compute.output_buffer);

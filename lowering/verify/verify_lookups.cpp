@@ -78,7 +78,7 @@ class LookupsCheck {
   /// Where the tables of the stage's own reads are looked up.
   Broken touched(const Stmt& s, const Enclosing& around, const Compute& compute) const {
     const Stage& stage = nest_.stages.stages[compute.stage];
-    for (std::size_t r = 0; r < stage.reads.size(); ++r) {
+    for (const ReadId r : stage.reads.ids()) {
       if (!compute.read_buffers[r]) continue;
       for (const IndexExpr& index : stage.reads[r].index) {
         if (!has_table(index)) continue;

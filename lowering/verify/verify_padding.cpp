@@ -149,7 +149,7 @@ class PaddingCheck {
     const Stage& stage = nest_.stages.stages[compute.stage];
     std::vector<IndexExpr> conditions;
     for (const Range& range : compute.box) conditions.push_back(range.extent);
-    for (std::size_t r = 0; r < stage.reads.size(); ++r) {
+    for (const ReadId r : stage.reads.ids()) {
       const Access& access = stage.reads[r];
       if (!compute.read_buffers[r] || !access.padding) continue;
       const BufferUse& source = *compute.read_buffers[r];

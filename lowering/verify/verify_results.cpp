@@ -57,12 +57,12 @@ struct Content {
 
 /// Bounds of the element values in an expression, by the number that it names: a read in those of a stage, in those of
 /// a nest a buffer.
-using ValueBounds = std::map<int, std::set<std::int64_t>>;
+using ValueBounds = std::map<ReadId, std::set<std::int64_t>>;
 
 void add_value_bounds(const IndexExpr& e, ValueBounds& all) {
   for (const IndexTerm& term : e.terms()) {
     if (term.atom.kind == IndexAtom::Kind::tensor_value) {
-      all[static_cast<int>(term.atom.number)].insert(term.atom.bound);
+      all[term.atom.read()].insert(term.atom.bound);
     }
     if (!term.atom.args) continue;
     for (const IndexExpr& arg : *term.atom.args) add_value_bounds(arg, all);
@@ -219,7 +219,7 @@ class ResultsCheck {
       for (const IndexExpr& e : access.index) add_value_bounds(e, of_reads);
     }
     for (const auto& [read, bounds] : of_reads) {
-      const auto& source = compute.read_buffers[static_cast<std::size_t>(read)];
+      const auto& source = compute.read_buffers[read];
       if (source) counted_[*source].insert(bounds.begin(), bounds.end());
     }
   }
@@ -255,7 +255,7 @@ class ResultsCheck {
       }
     }
     for (const auto& [number, bounds] : used) {
-      const BufferId index(static_cast<std::size_t>(number));
+      const BufferId index(number.index());
       const auto counted = counted_.find(index);
       if (counted == counted_.end() || bounds.size() != 1 || bounds != counted->second) {
         return broken_rule(nest_, "value-is-there", s,
@@ -327,7 +327,7 @@ class ResultsCheck {
 
   [[nodiscard]] std::vector<Range> spatial_box(const Stmt& s, const Compute& compute, const Enclosing& around) const {
     std::vector<Range> box;
-    for (std::size_t a = 0; a < static_cast<std::size_t>(stage_of(s).spatial); ++a) {
+    for (std::size_t a = 0; a < stage_of(s).spatial; ++a) {
       box.push_back({around.expanded(compute.box[a].start), around.expanded(compute.box[a].extent), 0});
     }
     return box;
@@ -389,7 +389,7 @@ class ResultsCheck {
         }
       }
     }
-    for (auto a = static_cast<std::size_t>(stage.spatial); a < stage.axes.size(); ++a) {
+    for (auto a = stage.spatial; a < stage.axes.size(); ++a) {
       const Expression start = around.expression(compute.box[a].start);
       const Expression extent = around.expression(compute.box[a].extent);
       std::set<std::size_t> variables = start.variables;

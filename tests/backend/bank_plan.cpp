@@ -118,7 +118,7 @@ class BankPlanner {
     };
     for (const Access& read : stage.reads) add(read.tensor, address_of(read.tensor, read.index));
     std::vector<IndexExpr> own;
-    for (int a = 0; a < stage.spatial; ++a) own.emplace_back(VarId(at(a)));
+    for (const VarId a : stage.spatial_axes()) own.emplace_back(a);
     add(stage.output, address_of(stage.output, own));
     needed_ = bank;
     if (bank > banks_) return std::nullopt;
@@ -135,7 +135,7 @@ class BankPlanner {
       kept_ += ceil_div(element_count(list_.tensors[stage.output].shape), bank_words_);
     }
     int axis = 0;
-    while (axis + 1 < stage.spatial && stage.axes[at(axis)].extent == 1) ++axis;
+    while (at(axis + 1) < stage.spatial && stage.axes[at(axis)].extent == 1) ++axis;
     const std::int64_t extent = stage.spatial == 0 ? 1 : stage.axes[at(axis)].extent;
     for (std::int64_t size = extent; size > 0; size = size == 1 ? 0 : (size + 1) / 2) {
       std::vector<std::vector<Piece>> tiles;
@@ -181,7 +181,7 @@ class BankPlanner {
       if (const auto* constant = std::get_if<ScalarNode::Constant>(&node.value)) {
         add({.op = Op::number, .value = constant->value});
       } else if (const auto* read = std::get_if<ScalarNode::Read>(&node.value)) {
-        add_word(Op::push, pieces[at(read->read)], axis, from);
+        add_word(Op::push, pieces[read->read.index()], axis, from);
       } else if (std::holds_alternative<ScalarNode::Accumulator>(node.value)) {
         add({.op = Op::acc});
       } else if (const auto* unary = std::get_if<ScalarNode::Unary>(&node.value)) {
@@ -219,18 +219,19 @@ class BankPlanner {
                                            {Reduction::maximum, Op::most}};
     if (!folds.contains(stage.reduction)) return no_form("a product of many");
     const int axes = static_cast<int>(stage.axes.size());
-    loops(0, stage.spatial);
+    const int spatial = static_cast<int>(stage.spatial);
+    loops(0, spatial);
     if (stage.reduction != Reduction::none) {
       add({.op = Op::begin, .value = identity_of(stage.reduction, ElementType::f32)});
     }
-    loops(stage.spatial, axes);
+    loops(spatial, axes);
     if (auto refused = add_expression(stage.body, pieces, axis, tile.low)) return refused;
     add({.op = folds.at(stage.reduction)});
-    ends(axes - stage.spatial);
+    ends(axes - spatial);
     const ScalarExpr finish = stage.finish ? stage.finish : scalar_accumulator(ElementType::f32);
     if (auto refused = add_expression(finish, pieces, axis, tile.low)) return refused;
     add_word(Op::pop, pieces.back(), axis, tile.low);
-    ends(stage.spatial);
+    ends(spatial);
     const Piece& result = pieces.back();
     if (result.moved) add({Op::store, result.bank, result.tensor, result.first, result.count});
     return std::nullopt;

@@ -49,10 +49,10 @@ void force_register_blocks(Program& program) {
     LoopNest& nest = plan.nest;
     nest.body = edited<Compute>(nest.body, [&](const Stmt&, Compute& compute) {
       if (compute.part != Compute::Part::update) return false;
-      const int spatial = nest.stages.stages[compute.stage].spatial;
+      const std::size_t spatial = nest.stages.stages[compute.stage].spatial;
       compute.form = ComputeForm::register_block;
-      compute.lane_axis = spatial - 1;
-      compute.block_axis = spatial > 2 ? 1 : 0;  // output channels of a convolution, rows of a product
+      if (spatial > 0) compute.lane_axis = VarId(spatial - 1);
+      compute.block_axis = VarId(spatial > 2 ? 1U : 0U);  // output channels of a convolution, rows of a product
       return true;
     });
     step.work = launch_of(std::move(plan));
@@ -295,11 +295,11 @@ TEST_CASE("a map that reads along a strided axis gathers vectors, and NaN passes
   const IndexExpr x = VarId(std::size_t{1});
   stage.reads = {{StageTensorId(0), {x, c}, {}}, {StageTensorId(1), {c}, {}}, {StageTensorId(2), {c, x}, {}}};
   const auto number = [](double value) { return scalar_constant(f32, value); };
-  const ScalarExpr sum = scalar_read(f32, 0) + scalar_read(f32, 1);
+  const ScalarExpr sum = scalar_read(f32, ReadId(0)) + scalar_read(f32, ReadId(1));
   // Products in every place of a sum and a difference, and a sum that is named twice.
   const ScalarExpr bounded = min(max(sum, number(-0.5)), number(0.75));
-  stage.body = (bounded * scalar_read(f32, 2) - scalar_read(f32, 1)) + (sum - sum * number(0.25)) / number(3) +
-               scalar_read(f32, 2) * number(2);
+  stage.body = (bounded * scalar_read(f32, ReadId(2)) - scalar_read(f32, ReadId(1))) +
+               (sum - sum * number(0.25)) / number(3) + scalar_read(f32, ReadId(2)) * number(2);
   stages.stages = {stage};
   Target target = sw26010();
   target.cores.count = cores;
@@ -339,7 +339,7 @@ TEST_CASE(
   bound.axes = {{"c", 2}, {"y", 7}, {"x", 9}, {"lane", 8}};
   bound.spatial = 4;
   bound.reads = {{StageTensorId(0), {c, y, x, lane}, {}}, {StageTensorId(1), {c, lane}, {}}};
-  const ScalarExpr sum = scalar_read(f32, 0) + scalar_read(f32, 1);
+  const ScalarExpr sum = scalar_read(f32, ReadId(0)) + scalar_read(f32, ReadId(1));
   bound.body = min(max(sum, scalar_constant(f32, -0.5)), scalar_constant(f32, 0.75));
   Stage depthwise = bound;
   depthwise.name = "depthwise";
@@ -349,7 +349,7 @@ TEST_CASE(
   depthwise.reduction = Reduction::sum;
   depthwise.reads = {{StageTensorId(3), {c, y + ry - 1, x + rx - 1, lane}, 0.0},
                      {StageTensorId(2), {c, ry, rx, lane}, {}}};
-  depthwise.body = scalar_read(f32, 0) * scalar_read(f32, 1);
+  depthwise.body = scalar_read(f32, ReadId(0)) * scalar_read(f32, ReadId(1));
   stages.stages = {bound, depthwise};
   Target target = sw26010();
   target.cores.count = cores;

@@ -71,9 +71,9 @@ std::vector<Tensor> special_inputs(std::mt19937_64& random) {
   return inputs;
 }
 
-int read_of(ElementType type, bool second) {
+ReadId read_of(ElementType type, bool second) {
   const auto at = std::find(drawn_types.begin(), drawn_types.end(), type) - drawn_types.begin();
-  return static_cast<int>(2 * at) + (second ? 1 : 0);
+  return ReadId(2 * static_cast<std::size_t>(at) + (second ? 1 : 0));
 }
 
 ScalarExpr ScalarDraw::draw() {

@@ -24,7 +24,7 @@ inline constexpr std::size_t drawn_points = special_count * special_count;
 std::vector<Tensor> special_inputs(std::mt19937_64& random);
 
 /// Index of the first or second tensor of a type among them.
-int read_of(ElementType type, bool second);
+ReadId read_of(ElementType type, bool second);
 
 /// Draws trees whose value at every node is exactly determined, whatever precision float32 is computed in: the plain
 /// evaluation holds float32 in double until an element is stored, so that what rounds a float32 may stand at the root

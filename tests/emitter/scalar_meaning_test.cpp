@@ -28,9 +28,9 @@ std::string text_of(const ScalarExpr& e) {
   return fmt::format("{}: {}", name_of(e->type),
                      to_text(
                          e,
-                         [](int read) {
-                           return fmt::format("{}{}", name_of(drawn_types[static_cast<std::size_t>(read / 2)]),
-                                              read % 2 == 0 ? "_a" : "_b");
+                         [](ReadId read) {
+                           return fmt::format("{}{}", name_of(drawn_types[read.index() / 2]),
+                                              read.index() % 2 == 0 ? "_a" : "_b");
                          },
                          [](const IndexExpr&) { return std::string("index"); }));
 }
@@ -79,8 +79,8 @@ Bytes interpreted(const ScalarExpr& e, const std::vector<Tensor>& inputs, Reduct
   std::int64_t whole = 0;
   for (std::size_t first = 0; first < drawn_points; first += ScalarProgram::strip_length) {
     const std::size_t length = std::min(ScalarProgram::strip_length, drawn_points - first);
-    for (const int read : program.reads()) {
-      const auto r = static_cast<std::size_t>(read);
+    for (const ReadId read : program.reads()) {
+      const std::size_t r = read.index();
       with_type(inputs[r].type(), [&](auto sample) {
         using T = decltype(sample);
         for (std::size_t i = 0; i < length; ++i) {
@@ -114,14 +114,14 @@ Bytes interpreted(const ScalarExpr& e, const std::vector<Tensor>& inputs, Reduct
   return bytes;
 }
 
-std::string c_array(int read) { return fmt::format("r{}", read); }
+std::string c_array(ReadId read) { return fmt::format("r{}", read.index()); }
 
 /// One C function for an expression, which writes its values.
 std::string c_function(std::size_t number, const ScalarExpr& e, BinaryOp step, Reduction reduction) {
   std::string temporaries;
   int count = 0;
   ScalarNames names;
-  names.read = [](int read) { return c_array(read) + "[i]"; };
+  names.read = [](ReadId read) { return c_array(read) + "[i]"; };
   names.temporary = [&](ElementType type, const std::string& text) {
     std::string name = fmt::format("t{}_", count++);
     temporaries += fmt::format("    const {} {} = {};\n", c_name_of(type), name, text);
@@ -158,7 +158,7 @@ Bytes compiled(const std::vector<Case>& cases, const std::vector<Tensor>& inputs
   std::string calls;
   Bytes data;
   for (std::size_t r = 0; r < inputs.size(); ++r) {
-    const std::string name = c_array(static_cast<int>(r));
+    const std::string name = c_array(ReadId(r));
     source += fmt::format("static {} {}[{}];\n", c_name_of(inputs[r].type()), name, drawn_points);
     read += fmt::format("  if (fread({0}, 1, sizeof {0}, in) != sizeof {0}) return 1;\n", name);
     data.insert(data.end(), inputs[r].bytes().begin(), inputs[r].bytes().end());
@@ -205,8 +205,7 @@ std::string difference(const Case& c, std::span<const std::byte> expected, std::
         const auto* read = std::get_if<ScalarNode::Read>(&node.value);
         if (read == nullptr || c.reduction != Reduction::none) return;
         with_type(node.type, [&](auto kind) {
-          text += fmt::format(", r{} = {}", read->read,
-                              inputs[static_cast<std::size_t>(read->read)].as<decltype(kind)>()[point]);
+          text += fmt::format(", r{} = {}", read->read.index(), inputs[read->read.index()].as<decltype(kind)>()[point]);
         });
       });
       return text;

@@ -116,8 +116,8 @@ TEST_CASE("a value is not computed again for every step of a reduction") {
                   {"out", ElementType::f32, {3}, TensorRole::output, {}, {}}};
   const IndexExpr i = VarId(std::size_t{0});
   const IndexExpr r = VarId(std::size_t{1});
-  const ScalarExpr first = scalar_read(ElementType::f32, 0);
-  const ScalarExpr second = scalar_read(ElementType::f32, 1);
+  const ScalarExpr first = scalar_read(ElementType::f32, ReadId(0));
+  const ScalarExpr second = scalar_read(ElementType::f32, ReadId(1));
   list.stages.push_back({"exp",
                          StageTensorId(2),
                          {{"i", 3}},

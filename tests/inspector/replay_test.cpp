@@ -91,13 +91,13 @@ TEST_CASE("a transfer inside of more loops than there are is inside of those the
   const PlanPtr plan = sample_plan("matmul");
   const GroupModel model = build_group_model(plan->steps[StepId(0)].plan->nest.stages, plan->program().target);
   NestState state;
-  for (std::size_t i = 0; i < model.iterators.size(); ++i) {
-    state.loops.push_back({static_cast<int>(i), model.iterators[i].name + "o", 4});
+  for (const IteratorId i : model.iterators.ids()) {
+    state.loops.push_back({i, model.iterators[i].name + "o", 4});
   }
   for (const BufferId b : model.buffers.ids()) {
     const std::size_t path = path_of(model, state.loops, model.buffers[b]).size();
     REQUIRE(path >= 2);
-    state.depth.assign(model.buffers.size(), static_cast<int>(path) + 1);
+    state.depth.assign(model.buffers.size(), path + 1);
     CHECK(loops_around(model, state, b).size() == path);
     state.depth.assign(model.buffers.size(), 1);
     CHECK(iterations_around(model, state, b) == 4);

@@ -91,7 +91,7 @@ TEST_CASE("trees whose nodes lead nowhere are noticed") {
   const auto sound = [](std::vector<RegressionTree::Node> nodes) {
     return is_sound(BoostedTrees{0, {RegressionTree{std::move(nodes)}}}, 2);
   };
-  const RegressionTree::Node leaf{-1, 0, -1, -1, 1};
+  const RegressionTree::Node leaf{std::nullopt, 0, 0, 0, 1};
   CHECK(sound({leaf}));
   CHECK(sound({{1, 0.5, 1, 2, 0}, leaf, leaf}));
   CHECK_FALSE(sound({}));

@@ -47,7 +47,7 @@ Moved carry_out(const DmaShape& shape, const Extents& extents, std::int64_t& cal
     for (std::int64_t i = 0; i < length; ++i) moved.emplace_back(memory + i + (i / block) * gap, buffer + i);
   };
   const DmaCalls structure = calls_of(shape, extents);
-  const auto outer = static_cast<std::size_t>(structure.strided_from);
+  const std::size_t outer = structure.strided_from;
   for_each_index(Extents(extents.begin(), extents.begin() + static_cast<std::ptrdiff_t>(outer)),
                  [&](const Extents& index) {
                    Extents start(rank, 0);
@@ -55,7 +55,7 @@ Moved carry_out(const DmaShape& shape, const Extents& extents, std::int64_t& cal
                    std::int64_t length = 1;
                    for (std::size_t d = outer; d < rank; ++d) length *= extents[d];
                    std::int64_t block = 1;
-                   for (auto d = static_cast<std::size_t>(structure.block_from); d < rank; ++d) block *= extents[d];
+                   for (std::size_t d = structure.block_from; d < rank; ++d) block *= extents[d];
                    call(address(start, shape.memory_strides), address(start, shape.buffer_strides), length, block,
                         structure.is_strided() ? shape.gap : 0);
                  });
@@ -196,10 +196,8 @@ TEST_CASE("the calls move exactly the box, for random boxes", "[dma_shape]") {
     }
     const std::vector<DmaCallsWhere> possible = calls_where(shape, known);
     const auto holds = std::find_if(possible.begin(), possible.end(), [&](const DmaCallsWhere& where) {
-      return std::all_of(where.full.begin(), where.full.end(), [&](int dimension) {
-        const auto d = static_cast<std::size_t>(dimension);
-        return extents[d] == shape.full[d];
-      });
+      return std::all_of(where.full.begin(), where.full.end(),
+                         [&](std::size_t d) { return extents[d] == shape.full[d]; });
     });
     REQUIRE(holds != possible.end());
     REQUIRE(holds->calls == calls_of(shape, extents));

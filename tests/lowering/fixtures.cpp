@@ -140,7 +140,7 @@ StageList matmul_stages(std::int64_t m, std::int64_t n, std::int64_t k) {
   stage.spatial = 2;
   stage.reduction = Reduction::sum;
   stage.reads = {{StageTensorId(0), {x, r}, std::nullopt}, {StageTensorId(1), {r, y}, std::nullopt}};
-  stage.body = scalar_read(ElementType::f32, 0) * scalar_read(ElementType::f32, 1);
+  stage.body = scalar_read(ElementType::f32, ReadId(0)) * scalar_read(ElementType::f32, ReadId(1));
   list.stages = {stage};
   return list;
 }
@@ -164,7 +164,7 @@ LoopNest paper_matmul() {
   compute.output_buffer = cc;
   compute.read_buffers = {aa, bb};
   compute.form = ComputeForm::vector;
-  compute.lane_axis = 1;
+  compute.lane_axis = VarId(1);
   nest.compute(compute, {{x, 1}, {y, 128}, {k, 64}});
   nest.end();
   nest.wait(nest.put(c, cc, {{x, 1}, {y, 128}}, "C inside yo"));
@@ -188,7 +188,7 @@ LoopNest padded_convolution() {
     stage.reduction = Reduction::sum;
     stage.reads = {{StageTensorId(0), {c, IndexExpr(y) * 2 + r - 1, IndexExpr(x) * 2 + s - 1}, 0.0},
                    {StageTensorId(1), {k, c, r, s}, std::nullopt}};
-    stage.body = scalar_read(ElementType::f32, 0) * scalar_read(ElementType::f32, 1);
+    stage.body = scalar_read(ElementType::f32, ReadId(0)) * scalar_read(ElementType::f32, ReadId(1));
     list.stages = {stage};
   }
   NestBuilder nest("conv", list);
@@ -229,13 +229,13 @@ LoopNest ragged_chain() {
     add.axes = {{"x", 1000}};
     add.spatial = 1;
     add.reads = {{StageTensorId(0), {x}, std::nullopt}, {StageTensorId(1), {x}, std::nullopt}};
-    add.body = scalar_read(ElementType::f32, 0) + scalar_read(ElementType::f32, 1);
+    add.body = scalar_read(ElementType::f32, ReadId(0)) + scalar_read(ElementType::f32, ReadId(1));
     Stage relu = add;
     relu.name = "relu";
     relu.output = StageTensorId(3);
     relu.reads = {{StageTensorId(2), {x}, std::nullopt}};
     relu.body = scalar_constant(ElementType::f32, 2) *
-                max(scalar_read(ElementType::f32, 0), scalar_constant(ElementType::f32, 0));
+                max(scalar_read(ElementType::f32, ReadId(0)), scalar_constant(ElementType::f32, 0));
     list.stages = {add, relu};
   }
   NestBuilder nest("chain", list);
@@ -346,8 +346,8 @@ class RandomNest {
           compute.output_buffer = any_buffer();
           compute.read_buffers = {std::nullopt, any_buffer()};
           compute.form = static_cast<ComputeForm>(draw(0, 2));
-          compute.lane_axis = compute.form == ComputeForm::scalar ? -1 : 1;
-          compute.block_axis = compute.form == ComputeForm::register_block ? 0 : -1;
+          if (compute.form != ComputeForm::scalar) compute.lane_axis = VarId(1);
+          if (compute.form == ComputeForm::register_block) compute.block_axis = VarId(0);
           nest_.compute(compute, box(3));
           break;
         }

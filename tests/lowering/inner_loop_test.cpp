@@ -36,8 +36,8 @@ LoopNest product(std::int64_t rows, std::int64_t columns, std::int64_t summed, C
                           nest.buffer("BB", 1, {summed, columns}, {0, 0})};
   compute.output_buffer = nest.buffer("CC", 2, {rows, columns}, {0, 0});
   compute.form = form;
-  if (form != ComputeForm::scalar) compute.lane_axis = 1;
-  if (form == ComputeForm::register_block && rows > 1) compute.block_axis = 0;
+  if (form != ComputeForm::scalar) compute.lane_axis = VarId(1);
+  if (form == ComputeForm::register_block && rows > 1) compute.block_axis = VarId(0);
   nest.compute(compute, {{0, rows}, {0, columns}, {0, summed}});
   return std::move(nest).build();
 }
@@ -91,8 +91,8 @@ TEST_CASE("rows whose number is not known are cut as those of a full tile where 
   compute.read_buffers = {nest.buffer("AA", 0, {13, 64}, {0, 0}), nest.buffer("BB", 1, {64, 8}, {0, 0})};
   compute.output_buffer = nest.buffer("CC", 2, {13, 8}, {0, 0});
   compute.form = ComputeForm::register_block;
-  compute.lane_axis = 1;
-  compute.block_axis = 0;
+  compute.lane_axis = VarId(1);
+  compute.block_axis = VarId(0);
   nest.compute(compute, {{0, minimum(13, 24 - IndexExpr(core) * 13)}, {0, 8}, {0, 64}});
   const LoopNest built = std::move(nest).build();
   const InnerLoop loop(built, std::get<Compute>(built.body.back()->node), target_with_pipelines());
@@ -130,10 +130,10 @@ TEST_CASE("a sum of products that both run along the lanes is a register block")
   nest.body = edited<Compute>(nest.body, [&](const Stmt&, Compute& compute) {
     choose_form(nest, compute, target);
     CHECK(compute.form == ComputeForm::register_block);
-    CHECK(compute.block_axis == 1);
+    CHECK(compute.block_axis == VarId(1));
     CHECK(may_have_form(nest, compute, target));
     Compute other = compute;
-    other.block_axis = 0;  // along which both move
+    other.block_axis = VarId(0);  // along which both move
     CHECK_FALSE(may_have_form(nest, other, target));
     return true;
   });
@@ -202,11 +202,11 @@ TEST_CASE("the rows of a strided convolution are gathered") {
     REQUIRE(compute.box.size() == 6);
     const std::vector<std::int64_t> extents = {4, 2, 6, 3, 3, 3};
     compute.form = ComputeForm::scalar;
-    compute.lane_axis = compute.block_axis = -1;
+    compute.lane_axis = compute.block_axis = std::nullopt;
     scalar = InnerLoop(nest, compute, target).cycles(extents);
     choose_form(nest, compute, target);
     CHECK(compute.form == ComputeForm::register_block);
-    CHECK(compute.block_axis == 0);
+    CHECK(compute.block_axis == VarId(0));
     gathered = InnerLoop(nest, compute, target).cycles(extents);
   });
   CHECK(scalar > 4 * gathered);

@@ -125,8 +125,8 @@ TEST_CASE("gathered rows and every kind of arithmetic", "[interpret]") {
   stage.output = StageTensorId(2);
   stage.axes = {{"i", 4}, {"j", 3}};
   stage.spatial = 2;
-  stage.reads = {{StageTensorId(0), {tensor_value(1, 5), VarId(1)}, {}}, {StageTensorId(1), {VarId(0)}, {}}};
-  const ScalarExpr d = scalar_read(ElementType::f32, 0);
+  stage.reads = {{StageTensorId(0), {tensor_value(ReadId(1), 5), VarId(1)}, {}}, {StageTensorId(1), {VarId(0)}, {}}};
+  const ScalarExpr d = scalar_read(ElementType::f32, ReadId(0));
   const ScalarExpr index =
       scalar_cast(ElementType::f32, scalar_index(ElementType::i32, IndexExpr(VarId(0)) + lookup(table, VarId(1))));
   stage.body = scalar_select(scalar_binary(BinaryOp::less, d, scalar_constant(ElementType::f32, 0)),

@@ -125,12 +125,13 @@ TEST_CASE("everything a stage can say survives", "[loop_nest_text]") {
   stage.axes = {{"i", 4}, {"for", 2}};
   stage.spatial = 1;
   stage.reduction = Reduction::maximum;
-  stage.reads = {
-      {StageTensorId(0), {lookup(first, VarId(0)), tensor_value(1, 4)}, -std::numeric_limits<double>::infinity()},
-      {StageTensorId(1), {VarId(1)}, {}},
-      {StageTensorId(0), {lookup(second, VarId(0)), remainder(IndexExpr(VarId(0)) * 3 + 1, 4)}, {}}};
-  const ScalarExpr a = scalar_read(ElementType::f32, 0);
-  const ScalarExpr b = scalar_read(ElementType::f32, 2);
+  stage.reads = {{StageTensorId(0),
+                  {lookup(first, VarId(0)), tensor_value(ReadId(1), 4)},
+                  -std::numeric_limits<double>::infinity()},
+                 {StageTensorId(1), {VarId(1)}, {}},
+                 {StageTensorId(0), {lookup(second, VarId(0)), remainder(IndexExpr(VarId(0)) * 3 + 1, 4)}, {}}};
+  const ScalarExpr a = scalar_read(ElementType::f32, ReadId(0));
+  const ScalarExpr b = scalar_read(ElementType::f32, ReadId(2));
   stage.body = scalar_select(
       scalar_binary(BinaryOp::logical_or,
                     scalar_binary(BinaryOp::less_equal, a, scalar_constant(ElementType::f32, -1e-5)),
@@ -145,7 +146,7 @@ TEST_CASE("everything a stage can say survives", "[loop_nest_text]") {
   copy.axes = {{"i", 4}};
   copy.spatial = 1;
   copy.reads = {{StageTensorId(2), {VarId(0)}, {}}};
-  copy.body = scalar_cast(ElementType::f32, scalar_cast(ElementType::f64, scalar_read(ElementType::f32, 0)) *
+  copy.body = scalar_cast(ElementType::f32, scalar_cast(ElementType::f64, scalar_read(ElementType::f32, ReadId(0))) *
                                                 scalar_constant(ElementType::f64, 2));
   list.stages = {stage, copy};
   REQUIRE(verify(list).value_or("sound") == "sound");
@@ -153,7 +154,7 @@ TEST_CASE("everything a stage can say survives", "[loop_nest_text]") {
   fixtures::NestBuilder build("every/thing", list);
   const VarId core = build.core("core", "i", 4, 1);
   build.buffer("fill", 2, {1}, {core});
-  build.buffer("wait", 3, {1}, {tensor_value(0, 4)});
+  build.buffer("wait", 3, {1}, {value_in(BufferId(0), 4)});
   build.begin_guard({IndexExpr(core) - 1, lookup(second, core)});
   build.barrier();
   build.fill(BufferId(0), -std::numeric_limits<double>::infinity());

@@ -123,37 +123,33 @@ class RunRequests {
     barrier_cycles_ = std::llround(target.cores.barrier_cycles);
     std::vector<SequencePart> parts, others;
     for (const Transfer& t : run.transfers) {
-      if (t.direction == DmaDirection::put && run.loop_cycles > 0) parts.push_back({computation(run), -1, 1});
-      if (run.by_one_core) parts.push_back({barrier(), -1, 1});
-      parts.push_back({started(t), -1, 1});
-      if (!run.only_moving) parts.push_back({awaited(), -1, 1});
+      if (t.direction == DmaDirection::put && run.loop_cycles > 0) parts.push_back({computation(run), {}, 1});
+      if (run.by_one_core) parts.push_back({barrier(), {}, 1});
+      parts.push_back({started(t), {}, 1});
+      if (!run.only_moving) parts.push_back({awaited(), {}, 1});
       if (!run.by_one_core) continue;
-      parts.push_back({barrier(), -1, 1});
-      for (int i = 0; i < 2; ++i) others.push_back({barrier(), -1, 1});
+      parts.push_back({barrier(), {}, 1});
+      for (int i = 0; i < 2; ++i) others.push_back({barrier(), {}, 1});
     }
     all_.of_core.assign(static_cast<std::size_t>(target.cores.count), repeated(std::move(parts), run.times));
     if (!run.by_one_core) return;
-    const int of_others = repeated(std::move(others), run.times);
+    const SequenceId of_others = repeated(std::move(others), run.times);
     std::fill(all_.of_core.begin() + 1, all_.of_core.end(), of_others);
   }
   [[nodiscard]] const RequestSequences& all() const { return all_; }
 
  private:
-  int add(Request request) {
-    all_.requests.push_back(std::move(request));
-    return static_cast<int>(all_.requests.size()) - 1;
-  }
+  RequestId add(Request request) { return all_.requests.push_back(std::move(request)); }
   int statement(Stmt::Node node) {
     statements_.push_back(std::make_unique<Stmt>(Stmt{static_cast<int>(statements_.size()), std::move(node), ""}));
     all_.statements.push_back(statements_.back().get());
     return static_cast<int>(all_.statements.size()) - 1;
   }
-  int repeated(std::vector<SequencePart> parts, int times) {
-    all_.sequences.push_back({std::move(parts)});
-    all_.sequences.push_back({{{-1, static_cast<int>(all_.sequences.size()) - 1, times}}});
-    return static_cast<int>(all_.sequences.size()) - 1;
+  SequenceId repeated(std::vector<SequencePart> parts, int times) {
+    const SequenceId once = all_.sequences.push_back({std::move(parts)});
+    return all_.sequences.push_back({{{std::nullopt, once, times}}});
   }
-  int started(const Transfer& t) {
+  RequestId started(const Transfer& t) {
     Request request;
     request.kind = Request::Kind::transfer;
     request.statement = last_ = statement(Dma{});
@@ -168,20 +164,20 @@ class RunRequests {
                          t.bytes_a_core};
     return add(std::move(request));
   }
-  int awaited() {
+  RequestId awaited() {
     Request request;
     request.kind = Request::Kind::await_statement;
     request.awaited = last_;
     request.statement = statement(Wait{});
     return add(std::move(request));
   }
-  int computation(const Run& run) {
+  RequestId computation(const Run& run) {
     Request request;
     request.cycles = std::llround(run.loop_cycles);
     request.statement = statement(Compute{});
     return add(std::move(request));
   }
-  int barrier() {
+  RequestId barrier() {
     Request request;
     request.kind = Request::Kind::barrier;
     request.cycles = barrier_cycles_;

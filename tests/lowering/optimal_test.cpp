@@ -43,7 +43,7 @@ class Enumeration {
       const GridSpace space = space_.over(std::move(grid));
       SpacePoint point;
       point.sizes.assign(model_.iterators.size(), 1);
-      point.resident = IdVector<BufferId, std::set<int>>(model_.buffers.size());
+      point.resident = IdVector<BufferId, std::set<IteratorId>>(model_.buffers.size());
       point.slots = IdVector<BufferId, int>(model_.buffers.size(), 1);
       point.sharing = IdVector<BufferId, SharedBy>(model_.buffers.size(), SharedBy::core);
       if (!buffers(space, point, 0, visit)) return false;
@@ -61,9 +61,9 @@ class Enumeration {
   }
 
   bool buffers(const GridSpace& space, SpacePoint& point, std::size_t next, const Visit& visit) {
-    if (next == model_.buffers.size()) return sizes(space, point, 0, visit);
+    if (next == model_.buffers.size()) return sizes(space, point, IteratorId(0), visit);
     const BufferId b(next);
-    for (const std::set<int>& along : space.residents[b]) {
+    for (const std::set<IteratorId>& along : space.residents[b]) {
       for (const int slots : space.slots[b]) {
         for (const SharedBy shared : space.sharing[b]) {
           point.resident[b] = along;
@@ -76,11 +76,11 @@ class Enumeration {
     return true;
   }
 
-  bool sizes(const GridSpace& space, SpacePoint& point, std::size_t next, const Visit& visit) {
-    if (next < point.sizes.size()) {
+  bool sizes(const GridSpace& space, SpacePoint& point, IteratorId next, const Visit& visit) {
+    if (point.sizes.contains(next)) {
       for (const std::int64_t length : space.lengths[next]) {
         point.sizes[next] = length;
-        if (!sizes(space, point, next + 1, visit)) return false;
+        if (!sizes(space, point, IteratorId(next.index() + 1), visit)) return false;
       }
       return true;
     }
@@ -258,7 +258,7 @@ std::set<std::string> dimensions_used(const GroupModel& model, const Schedule& b
     if (schedule->buffer != best.buffer) used.insert("lengths");
     Schedule sized = plain;
     for (const ModelIterator& iterator : model.iterators) {
-      if (core_ranges(model, *best.parallel)[static_cast<std::size_t>(*model.iterator_named(iterator.name))] > 1)
+      if (core_ranges(model, *best.parallel)[*model.iterator_named(iterator.name)] > 1)
         sized.buffer[iterator.name] = best.buffer.at(iterator.name);
     }
     const auto ordered = run_algorithms("drawn", model, sized, target, {});

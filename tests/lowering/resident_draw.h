@@ -12,9 +12,9 @@ inline ResidentInputs random_residents(OperatorDraw& draw, const GroupModel& mod
   ResidentInputs residents;
   for (const BufferId b : model.buffers.ids()) {
     const bool all = draw.coin();
-    for (const int iterator : model.buffers[b].all_iterators()) {
+    for (const IteratorId iterator : model.buffers[b].all_iterators()) {
       if (!why_not_resident(model, b, iterator).empty() || !(all || draw.coin())) continue;
-      residents[model.buffers[b].name].insert(model.iterators[static_cast<std::size_t>(iterator)].name);
+      residents[model.buffers[b].name].insert(model.iterators[iterator].name);
     }
   }
   return residents;

@@ -53,12 +53,13 @@ StageList relu(const Shape& shape) {
 bool painted_share_lines(const GroupModel& model, const std::vector<ParallelSplit>& parallel, std::int64_t line) {
   const Stage& root = model.list->stages[model.root];
   const Shape& shape = model.list->tensors[root.output].shape;
-  const std::vector<std::int64_t> ranges = core_ranges(model, parallel);
+  const IteratorSizes ranges = core_ranges(model, parallel);
   std::map<std::int64_t, std::vector<std::int64_t>> owner;  // by line: the part in each dimension
   for (std::int64_t i = 0; i < element_count(shape); ++i) {
     std::vector<std::int64_t> part;
     std::int64_t rest = i;
-    for (std::size_t d = shape.size(); d-- > 0; rest /= shape[d]) part.push_back(rest % shape[d] / ranges[d]);
+    for (std::size_t d = shape.size(); d-- > 0; rest /= shape[d])
+      part.push_back(rest % shape[d] / ranges[IteratorId(d)]);
     const auto [found, is_new] = owner.try_emplace(4 * i / line, part);
     if (!is_new && found->second != part) return true;
   }

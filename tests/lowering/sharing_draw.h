@@ -34,8 +34,8 @@ inline Schedule random_sharing(OperatorDraw& draw, const GroupModel& model, cons
   if (grids.empty()) return fixed;
   const CoreGrid& grid = grids[static_cast<std::size_t>(draw.between(0, static_cast<std::int64_t>(grids.size()) - 1))];
   fixed.parallel = grid.parallel;
-  const std::vector<std::int64_t> ranges = core_ranges(model, grid.parallel);
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
+  const IteratorSizes ranges = core_ranges(model, grid.parallel);
+  for (const IteratorId i : ranges.ids()) {
     const auto size = fixed.buffer.find(model.iterators[i].name);
     if (size != fixed.buffer.end()) size->second = std::min(size->second, ranges[i]);
   }

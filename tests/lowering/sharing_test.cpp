@@ -338,7 +338,7 @@ TEST_CASE("random operators with random sharing and slots are sound, right, and 
     ahead += first_use_of_slots(plan.nest) != nullptr ? 1 : 0;
     const bool is_uneven =
         std::any_of(plan.schedule.parallel->begin(), plan.schedule.parallel->end(), [&](const ParallelSplit& split) {
-          const auto i = static_cast<std::size_t>(*model.iterator_named(split.iterator));
+          const IteratorId i = *model.iterator_named(split.iterator);
           return model.iterators[i].extent % split.parts != 0;
         });
     uneven += is_uneven ? 1 : 0;

@@ -404,14 +404,14 @@ struct Demand {
   std::int64_t engine_parts = 0;
 };
 
-Demand demand_of(const RequestSequences& all, int sequence) {
+Demand demand_of(const RequestSequences& all, SequenceId sequence) {
   Demand demand;
-  for (const SequencePart& part : all.sequences[static_cast<std::size_t>(sequence)].parts) {
+  for (const SequencePart& part : all.sequences[sequence].parts) {
     Demand inner;
-    if (part.sequence >= 0) {
+    if (!part.request) {
       inner = demand_of(all, part.sequence);
     } else {
-      const Request& request = all.requests[static_cast<std::size_t>(part.request)];
+      const Request& request = all.requests[*part.request];
       inner = {request.cycles + request.execution.issue_cycles, request.execution.startup_cycles,
                request.execution.engine_parts};
       // A transfer ends in a whole cycle.
@@ -429,7 +429,7 @@ void check_bounds(const LoopNest& nest, const Target& target, const Simulation& 
   const RequestSequences all = request_sequences(nest, costs, Sharing::equal);
   std::int64_t longest = 0;
   Demand sum;
-  for (const int sequence : all.of_core) {
+  for (const SequenceId sequence : all.of_core) {
     const Demand demand = demand_of(all, sequence);
     longest = std::max(longest, demand.own);
     sum.own += demand.own;

@@ -523,7 +523,7 @@ class Edits {
     } else if (auto* guard = std::get_if<Guard>(&node)) {
       guard->any_positive[0] += draw(2) == 0 ? 1 : -1;
     } else if (auto* compute = std::get_if<Compute>(&node)) {
-      change(draw(2) == 0 ? compute->output_buffer : *compute->read_buffers[1], true);
+      change(draw(2) == 0 ? compute->output_buffer : *compute->read_buffers[ReadId(1)], true);
     }
     return node;
   }

@@ -22,8 +22,8 @@ StageList gather_stages(std::int64_t row, std::int64_t n) {
   stage.output = StageTensorId(2);
   stage.axes = {{"i0", 4}, {"i1", n}};
   stage.spatial = 2;
-  stage.reads = {{StageTensorId(0), {VarId(0), tensor_value(1, row)}, {}}, {StageTensorId(1), {VarId(1)}, {}}};
-  stage.body = scalar_read(ElementType::f32, 0);
+  stage.reads = {{StageTensorId(0), {VarId(0), tensor_value(ReadId(1), row)}, {}}, {StageTensorId(1), {VarId(1)}, {}}};
+  stage.body = scalar_read(ElementType::f32, ReadId(0));
   list.stages = {stage};
   return list;
 }
@@ -40,7 +40,7 @@ StageList vector_stages(std::int64_t n) {
   stage.axes = {{"i0", n}};
   stage.spatial = 1;
   stage.reads = {{StageTensorId(0), {VarId(0)}, {}}, {StageTensorId(1), {VarId(0)}, {}}};
-  stage.body = scalar_read(ElementType::f32, 0) * scalar_read(ElementType::f32, 1);
+  stage.body = scalar_read(ElementType::f32, ReadId(0)) * scalar_read(ElementType::f32, ReadId(1));
   list.stages = {stage};
   return list;
 }

@@ -195,7 +195,7 @@ class Edits {
     } else if (auto* loop = std::get_if<Loop>(&node)) {
       loop->extent = changed(loop->extent);
     } else if (auto* compute = std::get_if<Compute>(&node)) {
-      change(draw(2) == 0 ? *compute->read_buffers[0] : *compute->read_buffers[1]);
+      change(draw(2) == 0 ? *compute->read_buffers[ReadId(0)] : *compute->read_buffers[ReadId(1)]);
     }
     return node;
   }

@@ -18,12 +18,12 @@ StageTensor tensor(std::string name, ElementType type, Shape shape, TensorRole r
 }
 
 /// A stage that writes tensor `output` with one spatial axis per extent.
-Stage stage(std::size_t output, const Shape& shape, std::vector<Access> reads, ScalarExpr body) {
+Stage stage(std::size_t output, const Shape& shape, IdVector<ReadId, Access> reads, ScalarExpr body) {
   Stage s;
   s.name = "s";
   s.output = StageTensorId(output);
   for (std::size_t k = 0; k < shape.size(); ++k) s.axes.push_back({"i" + std::to_string(k), shape[k]});
-  s.spatial = static_cast<int>(shape.size());
+  s.spatial = shape.size();
   s.reads = std::move(reads);
   s.body = std::move(body);
   return s;
@@ -38,8 +38,8 @@ TEST_CASE("evaluate gives every tensor of the list, and stages read earlier ones
                   tensor("t", ElementType::f32, {3}, TensorRole::intermediate),
                   tensor("y", ElementType::f32, {3}, TensorRole::output)};
   list.tensors[StageTensorId(1)].value = Tensor::scalar(ElementType::f32, 2);
-  const ScalarExpr first = scalar_read(ElementType::f32, 0);
-  const ScalarExpr second = scalar_read(ElementType::f32, 1);
+  const ScalarExpr first = scalar_read(ElementType::f32, ReadId(0));
+  const ScalarExpr second = scalar_read(ElementType::f32, ReadId(1));
   list.stages = {
       stage(2, {3}, {{StageTensorId(0), {i}, {}}, {StageTensorId(1), {}, {}}}, first * second),
       stage(3, {3}, {{StageTensorId(2), {i}, {}}, {StageTensorId(2), {IndexExpr(2) - i}, {}}}, first + second)};
@@ -64,7 +64,8 @@ TEST_CASE("indices that mix output and reduction axes in one division") {
   list.tensors = {tensor("x", ElementType::f32, {4}, TensorRole::input),
                   tensor("y", ElementType::f32, {3}, TensorRole::output)};
   // y[i] = sum_j x[(i + j) / 2], j < 3, with 100 outside of x
-  Stage s = stage(1, {3}, {{StageTensorId(0), {floor_div(i * 2 + j, 2)}, 100.0}}, scalar_read(ElementType::f32, 0));
+  Stage s =
+      stage(1, {3}, {{StageTensorId(0), {floor_div(i * 2 + j, 2)}, 100.0}}, scalar_read(ElementType::f32, ReadId(0)));
   s.axes.push_back({"j", 5});
   s.reduction = Reduction::sum;
   list.stages = {s};
@@ -77,12 +78,12 @@ TEST_CASE("a finish reads other tensors and indices after the reduction") {
   list.tensors = {tensor("x", ElementType::f32, {2, 3}, TensorRole::input),
                   tensor("b", ElementType::f32, {2}, TensorRole::input),
                   tensor("y", ElementType::f32, {2}, TensorRole::output)};
-  Stage s =
-      stage(2, {2}, {{StageTensorId(0), {i, j}, {}}, {StageTensorId(1), {i}, {}}}, scalar_read(ElementType::f32, 0));
+  Stage s = stage(2, {2}, {{StageTensorId(0), {i, j}, {}}, {StageTensorId(1), {i}, {}}},
+                  scalar_read(ElementType::f32, ReadId(0)));
   s.axes.push_back({"j", 3});
   s.reduction = Reduction::product;
-  s.finish =
-      scalar_accumulator(ElementType::f32) + scalar_read(ElementType::f32, 1) * scalar_index(ElementType::f32, i + 1);
+  s.finish = scalar_accumulator(ElementType::f32) +
+             scalar_read(ElementType::f32, ReadId(1)) * scalar_index(ElementType::f32, i + 1);
   list.stages = {s};
   REQUIRE_FALSE(verify(list));
   check_floats(evaluate(list, std::vector{floats({2, 3}, {1, 2, 3, 4, 5, 6}), floats({2}, {10, 20})}).back(), {2},
@@ -93,7 +94,7 @@ TEST_CASE("reductions over nothing leave their identity") {
   StageList list;
   list.tensors = {tensor("x", ElementType::f32, {2, 0}, TensorRole::input),
                   tensor("y", ElementType::f32, {2}, TensorRole::output)};
-  Stage s = stage(1, {2}, {{StageTensorId(0), {i, j}, {}}}, scalar_read(ElementType::f32, 0));
+  Stage s = stage(1, {2}, {{StageTensorId(0), {i, j}, {}}}, scalar_read(ElementType::f32, ReadId(0)));
   s.axes.push_back({"j", 0});
   s.reduction = Reduction::product;
   list.stages = {s};
@@ -104,7 +105,7 @@ TEST_CASE("a definition that breaks its promise to stay inside is a fault of our
   StageList list;
   list.tensors = {tensor("x", ElementType::f32, {2}, TensorRole::input),
                   tensor("y", ElementType::f32, {2}, TensorRole::output)};
-  list.stages = {stage(1, {2}, {{StageTensorId(0), {i + 1}, {}}}, scalar_read(ElementType::f32, 0))};
+  list.stages = {stage(1, {2}, {{StageTensorId(0), {i + 1}, {}}}, scalar_read(ElementType::f32, ReadId(0)))};
   CHECK(verify(list) == "stage s: read 0: dimension 0 of x is read at 1..2, it has 2");
   CHECK_THROWS_AS(evaluate(list, std::vector{counting({2})}), InternalError);
   CHECK_THROWS_AS(evaluate(list, std::vector{counting({3})}), InternalError);
