@@ -45,7 +45,7 @@ class ScheduleCheck {
     if (auto broken = grid()) return broken;
     if (auto broken = block(nest_.body, {})) return broken;
     for (std::size_t l = 0; l < read_.order.size(); ++l) {
-      if (!seen_.contains(static_cast<int>(l))) return fmt::format("it has no loop {}", read_.order[l].name);
+      if (!seen_.contains(l)) return fmt::format("it has no loop {}", read_.order[l].name);
     }
     return transfers();
   }
@@ -67,9 +67,9 @@ class ScheduleCheck {
       const auto moved = transfers_.find(b);
       if (moved == transfers_.end()) continue;
       const int slots = nest_.buffers[b].slots;
-      const auto deepest =
-          std::max_element(moved->second.begin(), moved->second.end(),
-                           [](const std::vector<int>& x, const std::vector<int>& y) { return x.size() < y.size(); });
+      const auto deepest = std::max_element(
+          moved->second.begin(), moved->second.end(),
+          [](const std::vector<std::size_t>& x, const std::vector<std::size_t>& y) { return x.size() < y.size(); });
       if (moved->second.size() > static_cast<std::size_t>(slots)) {
         return fmt::format("buffer {} is moved by {} statements", nest_.buffers[b].name, moved->second.size());
       }
@@ -108,19 +108,19 @@ class ScheduleCheck {
   }
 
   /// `inside`: the loops around, by their places in the order.
-  Broken block(const Block& statements, const std::vector<int>& inside) {
+  Broken block(const Block& statements, const std::vector<std::size_t>& inside) {
     for (const StmtPtr& statement : statements) {
       if (const auto* dma = std::get_if<Dma>(&statement->node)) {
         transfers_[dma->buffer].push_back(inside);
         const auto [to, is_new] = to_.try_emplace(dma->buffer, dma->to);
         if (to->second != dma->to) return fmt::format("buffer {} is loaded by different teams", buffer_name(*dma));
       }
-      std::vector<int> inside_this = inside;
+      std::vector<std::size_t> inside_this = inside;
       if (const auto* loop = std::get_if<Loop>(&statement->node)) {
-        const int place = place_of(loop->iterator);
+        const std::optional<std::size_t> place = place_of(loop->iterator);
         if (auto broken = at_place(*loop, place, inside)) return broken;
-        inside_this.push_back(place);
-        seen_.insert(place);
+        inside_this.push_back(*place);
+        seen_.insert(*place);
       }
       if (const Block* body = body_of(*statement)) {
         if (auto broken = block(*body, inside_this)) return broken;
@@ -131,31 +131,34 @@ class ScheduleCheck {
 
   /// The order is one of the loops around the main stage, and one of those of every stage before it, which stand inside
   /// of any of the others.
-  [[nodiscard]] bool ordered(int a, int b) const {
-    const auto in_main = [&](int loop) {
+  [[nodiscard]] bool ordered(std::size_t a, std::size_t b) const {
+    const auto in_main = [&](std::size_t loop) {
       return std::find(read_.main.begin(), read_.main.end(), loop) != read_.main.end();
     };
     return in_main(a) ? in_main(b) : !in_main(b) && iterator_of(a).stage == iterator_of(b).stage;
   }
 
-  [[nodiscard]] const ModelIterator& iterator_of(int loop) const { return model_.iterators[read_.loop(loop).iterator]; }
-
-  [[nodiscard]] int place_of(const std::string& iterator) const {
-    for (int l = 0; l < static_cast<int>(read_.order.size()); ++l) {
-      if (iterator_of(l).name == iterator) return l;
-    }
-    return -1;
+  [[nodiscard]] const ModelIterator& iterator_of(std::size_t loop) const {
+    return model_.iterators[read_.loop(loop).iterator];
   }
 
-  [[nodiscard]] Broken at_place(const Loop& loop, int place, const std::vector<int>& inside) const {
+  [[nodiscard]] std::optional<std::size_t> place_of(const std::string& iterator) const {
+    for (std::size_t l = 0; l < read_.order.size(); ++l) {
+      if (iterator_of(l).name == iterator) return l;
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] Broken at_place(const Loop& loop, std::optional<std::size_t> place,
+                                const std::vector<std::size_t>& inside) const {
     const std::string& name = nest_.variables[loop.variable.index()].name;
-    if (place < 0) return fmt::format("the schedule has no loop of {}, which {} is", quoted_name(loop.iterator), name);
-    for (const int around : inside) {
-      if (place <= around && ordered(place, around)) {
+    if (!place) return fmt::format("the schedule has no loop of {}, which {} is", quoted_name(loop.iterator), name);
+    for (const std::size_t around : inside) {
+      if (*place <= around && ordered(*place, around)) {
         return fmt::format("its loop {} stands inside {}", name, read_.loop(around).name);
       }
     }
-    const IteratorId iterator = read_.loop(place).iterator;
+    const IteratorId iterator = read_.loop(*place).iterator;
     const std::int64_t wanted = ceil_div(read_.ranges[iterator], read_.sizes[iterator]);
     const Interval trips = bounds(loop.extent, [&](VarId v) { return nest_.variables[v.index()].range; });
     if (trips.high == wanted) return std::nullopt;
@@ -168,8 +171,8 @@ class ScheduleCheck {
   const GroupModel& model_;
   const Schedule& schedule_;
   const ReadSchedule& read_;
-  std::set<int> seen_;
-  std::map<BufferId, std::vector<std::vector<int>>> transfers_;  ///< of each the loops around, by their places
+  std::set<std::size_t> seen_;
+  std::map<BufferId, std::vector<std::vector<std::size_t>>> transfers_;  ///< of each the loops around, by their places
   std::map<BufferId, Space> to_;
 };
 

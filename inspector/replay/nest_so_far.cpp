@@ -80,7 +80,7 @@ class SoFarWriter {
   void level(std::size_t depth) {
     const bool innermost = depth == around_.size();
     for (const BufferId b : model_.buffers.ids()) {
-      if (state_.depth.empty() || state_.depth[b] != static_cast<int>(depth)) continue;
+      if (state_.depth.empty() || state_.depth[b] != depth) continue;
       if (model_.buffers[b].kind == ModelBuffer::Kind::input) transfer(b, Kind::get, depth);
     }
     for (const StageId stage : model_.list->stages.ids()) {
@@ -98,7 +98,7 @@ class SoFarWriter {
       if (depth == spatial_ && model_.in_tail[stage]) compute(stage, depth);
     }
     for (const BufferId b : model_.buffers.ids()) {
-      const bool here = !state_.depth.empty() && state_.depth[b] == static_cast<int>(depth);
+      const bool here = !state_.depth.empty() && state_.depth[b] == depth;
       if (here && is_output(model_.buffers[b])) transfer(b, Kind::put, depth);
     }
   }
@@ -107,7 +107,7 @@ class SoFarWriter {
     const BufferId buffer = model_.buffer_of_output[stage];
     if (stage == model_.main || state_.depth.empty()) return around_.size();
     const auto place = state_.depth[buffer];
-    return place ? std::min(static_cast<std::size_t>(*place), around_.size()) : around_.size();
+    return place ? std::min(*place, around_.size()) : around_.size();
   }
 
   void compute(StageId stage, std::size_t depth) {
@@ -119,7 +119,7 @@ class SoFarWriter {
       add_loop(l, inner++);
       for (const BufferId b : model_.buffers.ids()) {
         const bool own = model_.buffers[b].stage == stage && model_.buffers[b].kind == ModelBuffer::Kind::input;
-        const auto deep = static_cast<int>(around_.size() + (inner - depth));
+        const std::size_t deep = around_.size() + (inner - depth);
         if (own && !state_.depth.empty() && state_.depth[b] == deep) transfer(b, Kind::get, inner);
       }
     }
@@ -153,11 +153,11 @@ std::string cores_line(const std::vector<ParallelSplit>& parallel) {
 }
 
 std::vector<OuterLoop> loops_around(const GroupModel& model, const NestState& state, BufferId buffer) {
-  const std::vector<int> path = path_of(model, state.loops, model.buffers[buffer]);
+  const std::vector<std::size_t> path = path_of(model, state.loops, model.buffers[buffer]);
   // A trace that was edited may have placed a transfer inside of loops that the finished schedule has not.
-  const auto depth = std::min(static_cast<std::size_t>(state.depth[buffer].value_or(0)), path.size());
+  const std::size_t depth = std::min(state.depth[buffer].value_or(0), path.size());
   std::vector<OuterLoop> loops;
-  for (std::size_t p = 0; p < depth; ++p) loops.push_back(state.loops[static_cast<std::size_t>(path[p])]);
+  for (std::size_t p = 0; p < depth; ++p) loops.push_back(state.loops[path[p]]);
   return loops;
 }
 

@@ -16,15 +16,15 @@
 namespace stowage::inspector {
 
 struct NestState {
-  std::vector<ParallelSplit> parallel;           ///< empty before it is known, and on one core
-  IteratorSizes ranges;                          ///< of one core
-  IteratorSizes sizes;                           ///< buffered elements; empty before algorithm 1
-  Residents residents;                           ///< of the finished plan
-  std::vector<OuterLoop> loops;                  ///< outermost first
-  std::size_t open = 0;                          ///< so many of the loops, from the outermost, have no place yet
-  bool ordering = false;                         ///< loops without a place are shown as such
-  IdVector<BufferId, std::optional<int>> depth;  ///< loops of its path around its transfer
-  std::string changed;                           ///< loop or tensor that this step is about
+  std::vector<ParallelSplit> parallel;  ///< empty before it is known, and on one core
+  IteratorSizes ranges;                 ///< of one core
+  IteratorSizes sizes;                  ///< buffered elements; empty before algorithm 1
+  Residents residents;                  ///< of the finished plan
+  std::vector<OuterLoop> loops;         ///< outermost first
+  std::size_t open = 0;                 ///< so many of the loops, from the outermost, have no place yet
+  bool ordering = false;                ///< loops without a place are shown as such
+  IdVector<BufferId, std::optional<std::size_t>> depth;  ///< loops of its path around its transfer
+  std::string changed;                                   ///< loop or tensor that this step is about
 };
 
 /// "on each of 64 cores: y in 64 parts"; empty for one core.

@@ -109,10 +109,10 @@ void StepMaker::arrange_finally() {
 void StepMaker::place(const std::string& tensor, const std::string& loop) {
   for (const BufferId b : model_.buffers.ids()) {
     if (model_.buffers[b].name != tensor) continue;
-    const std::vector<int> path = path_of(model_, state.loops, model_.buffers[b]);
+    const std::vector<std::size_t> path = path_of(model_, state.loops, model_.buffers[b]);
     state.depth[b] = 0;
     for (std::size_t p = 0; p < path.size(); ++p) {
-      if (state.loops[static_cast<std::size_t>(path[p])].name == loop) state.depth[b] = static_cast<int>(p) + 1;
+      if (state.loops[path[p]].name == loop) state.depth[b] = p + 1;
     }
   }
 }

@@ -77,16 +77,16 @@ GroupControls group_controls(const StageList& stages, const Schedule& complete, 
   // Algorithm 3 gives the outermost places; from there a transfer can only go inwards.
   const Residents residents(model, complete.resident,
                             core_ranges(model, complete.parallel.value_or(std::vector<ParallelSplit>())));
-  const IdVector<BufferId, int> outermost = insert_dma(model, order, {}, residents);
+  const IdVector<BufferId, std::size_t> outermost = insert_dma(model, order, {}, residents);
   for (const BufferId b : model.buffers.ids()) {
     const ModelBuffer& buffer = model.buffers[b];
     const auto place = complete.dma.find(buffer.name);
     if (buffer.kind == ModelBuffer::Kind::intermediate || place == complete.dma.end()) continue;
     PlaceControl control{buffer.name, buffer.kind == ModelBuffer::Kind::output, {""}, place->second};
-    for (const int loop : path_of(model, order, buffer)) {
-      control.loops.push_back(order[static_cast<std::size_t>(loop)].name);
+    for (const std::size_t loop : path_of(model, order, buffer)) {
+      control.loops.push_back(order[loop].name);
     }
-    control.loops.erase(control.loops.begin(), control.loops.begin() + outermost[b]);
+    control.loops.erase(control.loops.begin(), control.loops.begin() + static_cast<std::ptrdiff_t>(outermost[b]));
     controls.places.push_back(std::move(control));
   }
   return controls;

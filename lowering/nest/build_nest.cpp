@@ -199,7 +199,7 @@ class NestBuilder {
   }
 
   /// The block at `depth` of the main chain, with everything below.
-  Block chain(int depth, const std::set<IteratorId>& fixed) {
+  Block chain(std::size_t depth, const std::set<IteratorId>& fixed) {
     Block block;
     if (depth == 0) {
       for (const IteratorId i : model_.iterators.ids()) {
@@ -213,8 +213,8 @@ class NestBuilder {
       compute_stage(block, stage, fixed);
     }
     if (inside_spatial) begin_stage(block, model_.main, fixed);
-    if (depth < static_cast<int>(read_.main.size())) {
-      const OuterLoop& loop = read_.loop(read_.main[static_cast<std::size_t>(depth)]);
+    if (depth < read_.main.size()) {
+      const OuterLoop& loop = read_.loop(read_.main[depth]);
       append(block, enter(loop, fixed, [&](const std::set<IteratorId>& inside) { return chain(depth + 1, inside); }));
     } else {
       block.push_back(compute(model_.main, fixed));
@@ -256,7 +256,7 @@ class NestBuilder {
   [[nodiscard]] bool in_tail(StageId stage) const { return model_.in_tail[stage]; }
 
   [[nodiscard]] BufferId id_of(const ModelBuffer& buffer) const { return model_.buffers.id_of(buffer); }
-  [[nodiscard]] int depth_of(const ModelBuffer& buffer) const { return read_.depth[id_of(buffer)]; }
+  [[nodiscard]] std::size_t depth_of(const ModelBuffer& buffer) const { return read_.depth[id_of(buffer)]; }
 
   /// Fills what of a buffer lies outside of its tensor.
   void fill_outside(Block& block, BufferId number, const std::vector<Border>& borders) {
@@ -277,10 +277,10 @@ class NestBuilder {
   /// An earlier stage at its place: initialisation, reduction loops, finish.
   void compute_stage(Block& block, StageId stage, const std::set<IteratorId>& fixed) {
     begin_stage(block, stage, fixed);
-    std::vector<int> own;
+    std::vector<std::size_t> own;
     for (std::size_t l = 0; l < read_.order.size(); ++l) {
       const ModelIterator& iterator = iterator_of(read_.order[l]);
-      if (!iterator.spatial && iterator.stage == stage) own.push_back(static_cast<int>(l));
+      if (!iterator.spatial && iterator.stage == stage) own.push_back(l);
     }
     const std::function<Block(std::size_t, const std::set<IteratorId>&)> inner =
         [&](std::size_t depth, const std::set<IteratorId>& inside) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -49,7 +50,7 @@ class PlaceTransfers {
   }
 
   /// A block inside these loops of the schedule, outermost first, with the transfers that belong there.
-  Block with_transfers(const Block& block, const std::vector<int>& around) {
+  Block with_transfers(const Block& block, const std::vector<std::size_t>& around) {
     const std::size_t loads_at = behind_tile_names(block, around);
     const std::map<std::size_t, StageId> stored = stored_behind(block, around);
     Block result;
@@ -60,7 +61,7 @@ class PlaceTransfers {
       if (loop == nullptr) {
         result.push_back(block[s]);
       } else {
-        std::vector<int> inside = around;
+        std::vector<std::size_t> inside = around;
         inside.push_back(loop_of(*loop));
         Block body = with_transfers(loop->body, inside);
         result.push_back(with_node(*block[s], Loop{loop->variable, loop->extent, loop->iterator, std::move(body)}));
@@ -73,30 +74,31 @@ class PlaceTransfers {
   // --- places --------------------------------------------------------------------------------------------------------
 
   [[nodiscard]] BufferId id_of(const ModelBuffer& buffer) const { return model_.buffers.id_of(buffer); }
-  [[nodiscard]] int depth_of(const ModelBuffer& buffer) const { return schedule().depth[id_of(buffer)]; }
+  [[nodiscard]] std::size_t depth_of(const ModelBuffer& buffer) const { return schedule().depth[id_of(buffer)]; }
 
   /// The loop right inside of which the schedule places a buffer's transfer; none: before the first.
-  [[nodiscard]] std::optional<int> place_of(const ModelBuffer& buffer) const {
-    const int depth = depth_of(buffer);
+  [[nodiscard]] std::optional<std::size_t> place_of(const ModelBuffer& buffer) const {
+    const std::size_t depth = depth_of(buffer);
     if (depth == 0) return std::nullopt;
-    return path_of(model_, schedule().order, buffer)[static_cast<std::size_t>(depth - 1)];
+    return path_of(model_, schedule().order, buffer)[depth - 1];
   }
 
-  static std::optional<int> innermost(const std::vector<int>& around) {
+  static std::optional<std::size_t> innermost(const std::vector<std::size_t>& around) {
     return around.empty() ? std::nullopt : std::optional(around.back());
   }
 
   /// Whether a stage's result is complete, and stored, right inside these loops.
-  [[nodiscard]] bool stored_in(StageId stage, const std::vector<int>& around) const {
+  [[nodiscard]] bool stored_in(StageId stage, const std::vector<std::size_t>& around) const {
     const bool of_main = stage == model_.main || model_.in_tail[stage];
-    const int depth = of_main ? schedule().spatial_loops : depth_of(output_of(stage));
-    const auto end = schedule().main.begin() + depth;
-    return std::equal(schedule().main.begin(), end, around.begin(), around.end());
+    const std::size_t depth = of_main ? schedule().spatial_loops : depth_of(output_of(stage));
+    const auto outer = std::span(schedule().main).first(depth);
+    return std::equal(outer.begin(), outer.end(), around.begin(), around.end());
   }
 
   /// Behind which statements of a block, by number, results of which stages are stored: the last ones that compute
   /// something of them, themselves or inside.
-  [[nodiscard]] std::map<std::size_t, StageId> stored_behind(const Block& block, const std::vector<int>& around) const {
+  [[nodiscard]] std::map<std::size_t, StageId> stored_behind(const Block& block,
+                                                             const std::vector<std::size_t>& around) const {
     std::map<std::size_t, StageId> result;
     for (StageId stage; stage <= model_.root; ++stage) {
       if (!model_.is_stored(stage) || !stored_in(stage, around)) continue;
@@ -116,7 +118,7 @@ class PlaceTransfers {
   }
 
   /// Behind the lets at the beginning of a block that name the tiles which are known from there on.
-  [[nodiscard]] std::size_t behind_tile_names(const Block& block, const std::vector<int>& around) const {
+  [[nodiscard]] std::size_t behind_tile_names(const Block& block, const std::vector<std::size_t>& around) const {
     std::set<VarId> names;
     const auto add = [&](const IteratorTile& tile) {
       for (const IndexExpr& e : {tile.start, tile.extent}) names.merge(variables_of(e));
@@ -155,9 +157,9 @@ class PlaceTransfers {
 
   /// Gets of the input buffers whose place is right inside these loops, and their waits. Index tensors come before what
   /// they index.
-  void load(Block& block, const std::vector<int>& around) {
+  void load(Block& block, const std::vector<std::size_t>& around) {
     std::set<IteratorId> fixed;
-    for (const int loop : around) fixed.insert(schedule().loop(loop).iterator);
+    for (const std::size_t loop : around) fixed.insert(schedule().loop(loop).iterator);
     for (const bool gathered : {false, true}) {
       Block waits;
       for (const ModelBuffer& buffer : model_.buffers) {

@@ -2,6 +2,7 @@
 #include "lowering/nest/stores.h"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -39,13 +40,14 @@ std::optional<Decision> check_tiles(const GroupModel& model, const ModelBuffer& 
 }
 
 /// The main stage and its tail are complete inside all spatial loops, earlier ones at their place.
-std::vector<int> loops_around(const GroupModel& model, const ReadSchedule& schedule, BufferId b) {
+std::vector<std::size_t> loops_around(const GroupModel& model, const ReadSchedule& schedule, BufferId b) {
   const ModelBuffer& stored = model.buffers[b];
   if (stored.stage == model.main || model.in_tail[stored.stage]) {
-    return {schedule.main.begin(), schedule.main.begin() + schedule.spatial_loops};
+    const auto outer = std::span(schedule.main).first(schedule.spatial_loops);
+    return {outer.begin(), outer.end()};
   }
-  std::vector<int> around = path_of(model, schedule.order, stored);
-  around.resize(static_cast<std::size_t>(schedule.depth[b]));
+  std::vector<std::size_t> around = path_of(model, schedule.order, stored);
+  around.resize(schedule.depth[b]);
   return around;
 }
 
@@ -63,7 +65,7 @@ std::optional<Decision> check_stores(const GroupModel& model, const ReadSchedule
                                                       "same elements of {}",
                                                       split.iterator, stored.name));
     }
-    for (const int l : loops_around(model, schedule, b)) {
+    for (const std::size_t l : loops_around(model, schedule, b)) {
       if (own.contains(schedule.loop(l).iterator)) continue;
       return Decision::refuse("schedule",
                               fmt::format("order: the loop {} stands outside of one that moves {}, which would be "

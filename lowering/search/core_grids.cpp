@@ -145,7 +145,7 @@ class LeastCost {
   [[nodiscard]] std::int64_t times_again(const ReadSchedule& schedule, BufferId b, const IteratorSizes& parts) const {
     const std::set<IteratorId> moving = model_.buffers[b].all_iterators();
     std::int64_t again = 1;
-    for (const int l : loops_around(schedule, b)) {
+    for (const std::size_t l : loops_around(schedule, b)) {
       const OuterLoop& loop = schedule.loop(l);
       if (moving.contains(loop.iterator)) continue;
       const IteratorId i = loop.iterator;
@@ -157,18 +157,18 @@ class LeastCost {
   }
 
   /// What stands inside a reduction of its own stage is where that stage is computed, and in the stage's loops.
-  [[nodiscard]] std::vector<int> loops_around(const ReadSchedule& schedule, BufferId b) const {
+  [[nodiscard]] std::vector<std::size_t> loops_around(const ReadSchedule& schedule, BufferId b) const {
     const ModelBuffer& buffer = model_.buffers[b];
-    std::vector<int> path = path_of(model_, schedule.order, buffer);
-    path.resize(static_cast<std::size_t>(schedule.depth[b]));
-    const auto is_own = [&](int l) {
+    std::vector<std::size_t> path = path_of(model_, schedule.order, buffer);
+    path.resize(schedule.depth[b]);
+    const auto is_own = [&](std::size_t l) {
       const ModelIterator& iterator = model_.iterators[schedule.loop(l).iterator];
       return !iterator.spatial && iterator.stage == buffer.stage;
     };
     if (path.empty() || buffer.stage == model_.main || !is_own(path.back())) return path;
-    std::erase_if(path, [&](int l) { return !is_own(l); });
+    std::erase_if(path, [&](std::size_t l) { return !is_own(l); });
     const BufferId output = model_.buffer_of_output[buffer.stage];
-    const std::vector<int> outside = loops_around(schedule, output);
+    const std::vector<std::size_t> outside = loops_around(schedule, output);
     path.insert(path.begin(), outside.begin(), outside.end());
     return path;
   }

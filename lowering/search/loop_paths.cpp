@@ -19,7 +19,7 @@ LoopPaths::LoopPaths(const GroupModel& model, const std::vector<LoopOrder>& orde
     auto& by_buffer = paths_.emplace_back();
     for (const ModelBuffer& buffer : model.buffers) {
       LoopOrder path;
-      for (const int l : path_of(model, loops, buffer)) path.push_back(loops[static_cast<std::size_t>(l)].iterator);
+      for (const std::size_t l : path_of(model, loops, buffer)) path.push_back(loops[l].iterator);
       by_buffer.push_back(std::move(path));
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planner "swtvm": the published algorithms, one after the other (parallel split, then 4/5 and 1, 2, 3).
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -125,7 +126,8 @@ std::variant<std::vector<OuterLoop>, Decision> fixed_order(const GroupModel& mod
 }
 
 std::optional<Decision> fix_places(const GroupModel& model, const std::vector<OuterLoop>& order,
-                                   const std::map<std::string, std::string>& dma, IdVector<BufferId, int>& depth) {
+                                   const std::map<std::string, std::string>& dma,
+                                   IdVector<BufferId, std::size_t>& depth) {
   std::vector<std::string> names;
   for (const ModelBuffer& buffer : model.buffers) {
     if (buffer.kind != ModelBuffer::Kind::intermediate) names.push_back(buffer.name);
@@ -138,29 +140,28 @@ std::optional<Decision> fix_places(const GroupModel& model, const std::vector<Ou
       return refuse(fmt::format("dma: there is no tensor '{}' to transfer; {}", tensor, suggest_name(tensor, names)));
     }
     const BufferId b = model.buffers.id_of(*found);
-    const std::vector<int> path = path_of(model, order, *found);
-    std::optional<int> wanted;
+    const std::vector<std::size_t> path = path_of(model, order, *found);
+    std::optional<std::size_t> wanted;
     if (place.empty()) wanted = 0;
     std::vector<std::string> loops;
     for (std::size_t p = 0; p < path.size(); ++p) {
-      loops.push_back(order[static_cast<std::size_t>(path[p])].name);
-      if (loops.back() == place) wanted = static_cast<int>(p) + 1;
+      loops.push_back(order[path[p]].name);
+      if (loops.back() == place) wanted = p + 1;
     }
     if (!wanted) {
       return refuse(fmt::format("dma: {} cannot be placed inside '{}'; loops around it are: {}", tensor, place,
                                 fmt::join(loops, ", ")));
     }
     // Loops of one trip may be left out of what a person writes: inside of them is as good as outside.
-    while (*wanted < depth[b] && order[static_cast<std::size_t>(path[static_cast<std::size_t>(*wanted)])].trips == 1) {
+    while (*wanted < depth[b] && order[path[*wanted]].trips == 1) {
       ++*wanted;
     }
     if (*wanted < depth[b]) {
       return refuse(fmt::format("dma: {} depends on {}, so its transfer cannot stand outside of that loop", tensor,
-                                loops[static_cast<std::size_t>(depth[b] - 1)]));
+                                loops[depth[b] - 1]));
     }
     if (found->kind == ModelBuffer::Kind::output && *wanted != depth[b]) {
-      return refuse(
-          fmt::format("dma: the store of {} belongs inside {}", tensor, loops[static_cast<std::size_t>(depth[b] - 1)]));
+      return refuse(fmt::format("dma: the store of {} belongs inside {}", tensor, loops[depth[b] - 1]));
     }
     depth[b] = *wanted;
   }
@@ -240,12 +241,13 @@ ResidentInputs staying(const GroupModel& model, const ResidentInputs& wanted, co
 
 /// What stays along an iterator has to be loaded outside of its loop.
 std::optional<Decision> check_places_of_residents(const GroupModel& model, const std::vector<OuterLoop>& order,
-                                                  const IdVector<BufferId, int>& depth, const Residents& residents) {
+                                                  const IdVector<BufferId, std::size_t>& depth,
+                                                  const Residents& residents) {
   const auto moved = moved_resident(model, order, depth, residents);
   if (!moved) return std::nullopt;
   const ModelBuffer& buffer = model.buffers[*moved];
-  const std::vector<int> path = path_of(model, order, buffer);
-  const auto& inside = order[static_cast<std::size_t>(path[static_cast<std::size_t>(depth[*moved] - 1)])];
+  const std::vector<std::size_t> path = path_of(model, order, buffer);
+  const auto& inside = order[path[depth[*moved] - 1]];
   return refuse(
       fmt::format("resident: {} is loaded again inside {}, and a loop along which it is to stay is around that",
                   buffer.name, inside.name),
@@ -270,9 +272,10 @@ std::vector<std::string> idle_slots(const GroupModel& model, const Schedule& com
     const ModelBuffer& buffer = model.buffers[b];
     const auto slots = complete.slots.find(buffer.name);
     if (buffer.kind == ModelBuffer::Kind::intermediate || slots == complete.slots.end() || slots->second == 1) continue;
-    const std::vector<int> path = path_of(model, schedule.order, buffer);
+    const std::vector<std::size_t> path = path_of(model, schedule.order, buffer);
+    const auto around = std::span(path).first(schedule.depth[b]);
     const bool moves =
-        std::any_of(path.begin(), path.begin() + schedule.depth[b], [&](int l) { return schedule.loop(l).trips > 1; });
+        std::any_of(around.begin(), around.end(), [&](std::size_t l) { return schedule.loop(l).trips > 1; });
     if (!moves) idle.push_back(buffer.name);
   }
   return idle;
@@ -360,15 +363,14 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
 
   const IdVector<BufferId, SharedBy> sharing = sharing_by_buffer(model, fixed.sharing);
   const Residents stay(model, schedule.resident, ranges);
-  IdVector<BufferId, int> depth = insert_dma(model, order, trace, stay);
+  IdVector<BufferId, std::size_t> depth = insert_dma(model, order, trace, stay);
   if (auto refused = fix_places(model, order, fixed.dma, depth)) return *refused;
   if (auto refused = check_places_of_residents(model, order, depth, stay)) return *refused;
   for (const BufferId b : model.buffers.ids()) {
     const ModelBuffer& buffer = model.buffers[b];
     if (buffer.kind == ModelBuffer::Kind::intermediate) continue;
-    const std::vector<int> path = path_of(model, order, buffer);
-    schedule.dma[buffer.name] =
-        depth[b] == 0 ? "" : order[static_cast<std::size_t>(path[static_cast<std::size_t>(depth[b] - 1)])].name;
+    const std::vector<std::size_t> path = path_of(model, order, buffer);
+    schedule.dma[buffer.name] = depth[b] == 0 ? "" : order[path[depth[b] - 1]].name;
     schedule.slots[buffer.name] = slots[b];
     if (buffer.kind == ModelBuffer::Kind::input) schedule.sharing[buffer.name] = sharing[b];
   }

@@ -48,7 +48,7 @@ void read_places(const GroupModel& model, const Schedule& schedule, ReadSchedule
     if (wanted == schedule.dma.end()) continue;
     const auto path = path_of(model, read.order, model.buffers[b]);
     for (std::size_t p = 0; p < path.size(); ++p) {
-      if (read.loop(path[p]).name == wanted->second) read.depth[b] = std::max(read.depth[b], static_cast<int>(p) + 1);
+      if (read.loop(path[p]).name == wanted->second) read.depth[b] = std::max(read.depth[b], p + 1);
     }
   }
 }
@@ -59,11 +59,11 @@ void find_main_chain(const GroupModel& model, ReadSchedule& read) {
     for (std::size_t l = 0; l < read.order.size(); ++l) {
       const IteratorId iterator = read.order[l].iterator;
       const bool wanted = spatial ? model.iterators[iterator].spatial : model.is_main_reduction(iterator);
-      if (wanted) read.main.push_back(static_cast<int>(l));
+      if (wanted) read.main.push_back(l);
     }
   };
   add(true);
-  read.spatial_loops = static_cast<int>(read.main.size());
+  read.spatial_loops = read.main.size();
   add(false);
 }
 

@@ -20,13 +20,13 @@ struct ReadSchedule {
   IteratorSizes sizes;               ///< buffer size of every iterator
   IdVector<IteratorId, bool> whole;  ///< no outer loop
   std::vector<OuterLoop> order;
-  std::vector<int>
+  std::vector<std::size_t>
       main;  ///< loops of the main chain (spatial ones, then the main stage's reductions), indices into order
-  int spatial_loops = 0;  ///< length of the chain's spatial part
+  std::size_t spatial_loops = 0;  ///< length of the chain's spatial part
   Residents residents;
-  IdVector<BufferId, int> depth;  ///< loops of its path around its place
+  IdVector<BufferId, std::size_t> depth;  ///< loops of its path around its place
 
-  [[nodiscard]] const OuterLoop& loop(int l) const { return order[static_cast<std::size_t>(l)]; }
+  [[nodiscard]] const OuterLoop& loop(std::size_t l) const { return order[l]; }
 };
 
 /// Refuses (rule "schedule") what is not complete or names what there is not.

@@ -264,8 +264,9 @@ TracedLoop traced(const GroupModel& model, const OuterLoop& loop) {
   return {loop.iterator, loop.name != model.iterators[loop.iterator].name};
 }
 
-std::vector<int> path_of(const GroupModel& model, const std::vector<OuterLoop>& order, const ModelBuffer& buffer) {
-  std::vector<int> path;
+std::vector<std::size_t> path_of(const GroupModel& model, const std::vector<OuterLoop>& order,
+                                 const ModelBuffer& buffer) {
+  std::vector<std::size_t> path;
   const bool is_result = buffer.kind != ModelBuffer::Kind::input;
   for (std::size_t l = 0; l < order.size(); ++l) {
     const ModelIterator& iterator = model.iterators[order[l].iterator];
@@ -274,12 +275,12 @@ std::vector<int> path_of(const GroupModel& model, const std::vector<OuterLoop>& 
     const bool of_own_stage = iterator.stage == buffer.stage && !is_result;
     const bool before_main = buffer.stage != model.main && !model.in_tail[buffer.stage];
     const bool of_main = iterator.stage == model.main && before_main;
-    if (iterator.spatial || of_main || of_own_stage) path.push_back(static_cast<int>(l));
+    if (iterator.spatial || of_main || of_own_stage) path.push_back(l);
   }
   // Spatial loops come first, then the main stage's reduction loops, then the stage's own.
-  std::stable_sort(path.begin(), path.end(), [&](int a, int b) {
-    const auto rank = [&](int l) {
-      const ModelIterator& iterator = model.iterators[order[static_cast<std::size_t>(l)].iterator];
+  std::stable_sort(path.begin(), path.end(), [&](std::size_t a, std::size_t b) {
+    const auto rank = [&](std::size_t l) {
+      const ModelIterator& iterator = model.iterators[order[l].iterator];
       return iterator.spatial ? 0 : iterator.stage == model.main ? 1 : 2;
     };
     return rank(a) < rank(b);
@@ -302,21 +303,21 @@ TransferPlaced::What what_is_placed(const GroupModel& model, const ModelBuffer& 
 
 }  // namespace
 
-IdVector<BufferId, int> insert_dma(const GroupModel& model, const std::vector<OuterLoop>& order,
-                                   const GroupTrace& trace, const Residents& residents) {
-  IdVector<BufferId, int> depth;
+IdVector<BufferId, std::size_t> insert_dma(const GroupModel& model, const std::vector<OuterLoop>& order,
+                                           const GroupTrace& trace, const Residents& residents) {
+  IdVector<BufferId, std::size_t> depth;
   for (const BufferId b : model.buffers.ids()) {
     const ModelBuffer& buffer = model.buffers[b];
     // Iterators still undetermined: those of the tensor that have an outer loop on its path.
-    const std::vector<int> path = path_of(model, order, buffer);
+    const std::vector<std::size_t> path = path_of(model, order, buffer);
     const std::set<IteratorId> own = residents.moving(model, b);
     TransferPlaced placed{what_is_placed(model, buffer), BufferId(b), {}, std::nullopt};
-    int place = 0;
+    std::size_t place = 0;
     for (std::size_t p = 0; p < path.size(); ++p) {
-      const OuterLoop& loop = order[static_cast<std::size_t>(path[p])];
+      const OuterLoop& loop = order[path[p]];
       // The update comes before the check: inside this loop its iterator is determined.
       if (!own.contains(loop.iterator)) continue;
-      place = static_cast<int>(p) + 1;
+      place = p + 1;
       if (!trace.listening()) continue;
       placed.inside = traced(model, loop);
       placed.moves_with.push_back(*placed.inside);
@@ -328,11 +329,11 @@ IdVector<BufferId, int> insert_dma(const GroupModel& model, const std::vector<Ou
 }
 
 std::optional<BufferId> moved_resident(const GroupModel& model, const std::vector<OuterLoop>& order,
-                                       const IdVector<BufferId, int>& depth, const Residents& residents) {
+                                       const IdVector<BufferId, std::size_t>& depth, const Residents& residents) {
   for (const BufferId b : model.buffers.ids()) {
-    const std::vector<int> path = path_of(model, order, model.buffers[b]);
-    for (int p = 0; p < depth[b]; ++p) {
-      const OuterLoop& loop = order[static_cast<std::size_t>(path[static_cast<std::size_t>(p)])];
+    const std::vector<std::size_t> path = path_of(model, order, model.buffers[b]);
+    for (std::size_t p = 0; p < depth[b]; ++p) {
+      const OuterLoop& loop = order[path[p]];
       if (loop.trips > 1 && residents.is_along(b, loop.iterator)) return b;
     }
   }

@@ -54,13 +54,14 @@ std::vector<OuterLoop> reorder_loops(const GroupModel& model, const std::vector<
 /// Algorithm 3: for every buffer, the number of loops of its path around its transfer (0: before the first loop).
 /// The path of a buffer is the spatial loops, then those of the main stage's reduction, then of its own stage. An
 /// intermediate has no transfer: its place is where it is computed.
-IdVector<BufferId, int> insert_dma(const GroupModel& model, const std::vector<OuterLoop>& order,
-                                   const GroupTrace& trace, const Residents& residents = {});
+IdVector<BufferId, std::size_t> insert_dma(const GroupModel& model, const std::vector<OuterLoop>& order,
+                                           const GroupTrace& trace, const Residents& residents = {});
 /// The first buffer that is resident along an iterator whose loop is around its place: it is loaded again there all the
 /// same.
 std::optional<BufferId> moved_resident(const GroupModel& model, const std::vector<OuterLoop>& order,
-                                       const IdVector<BufferId, int>& depth, const Residents& residents);
+                                       const IdVector<BufferId, std::size_t>& depth, const Residents& residents);
 /// The loops that can stand around a buffer's transfer, outermost first, as indices into `order`.
-std::vector<int> path_of(const GroupModel& model, const std::vector<OuterLoop>& order, const ModelBuffer& buffer);
+std::vector<std::size_t> path_of(const GroupModel& model, const std::vector<OuterLoop>& order,
+                                 const ModelBuffer& buffer);
 
 }  // namespace stowage

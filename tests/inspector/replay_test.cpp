@@ -97,7 +97,7 @@ TEST_CASE("a transfer inside of more loops than there are is inside of those the
   for (const BufferId b : model.buffers.ids()) {
     const std::size_t path = path_of(model, state.loops, model.buffers[b]).size();
     REQUIRE(path >= 2);
-    state.depth.assign(model.buffers.size(), static_cast<int>(path) + 1);
+    state.depth.assign(model.buffers.size(), path + 1);
     CHECK(loops_around(model, state, b).size() == path);
     state.depth.assign(model.buffers.size(), 1);
     CHECK(iterations_around(model, state, b) == 4);
