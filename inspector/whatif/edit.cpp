@@ -77,7 +77,7 @@ GroupControls group_controls(const StageList& stages, const Schedule& complete, 
   // Algorithm 3 gives the outermost places; from there a transfer can only go inwards.
   const Residents residents(model, complete.resident,
                             core_ranges(model, complete.parallel.value_or(std::vector<ParallelSplit>())));
-  const IdVector<BufferId, int> outermost = insert_dma(model, order, {}, residents);
+  const IdVector<BufferId, std::size_t> outermost = insert_dma(model, order, {}, residents);
   for (const BufferId b : model.buffers.ids()) {
     const ModelBuffer& buffer = model.buffers[b];
     const auto place = complete.dma.find(buffer.name);
