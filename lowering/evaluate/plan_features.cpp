@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "core/check.h"
+#include "core/tensor.h"
 #include "lowering/simulate/execution_cost.h"
 #include "lowering/simulate/request_sequences.h"
 #include "lowering/time/cost_table.h"
@@ -148,15 +149,19 @@ CountSums count_sums(const Plan& plan) {
   if (largest == nullptr || largest->points_of_busiest == 0) return sums;
   const auto busiest = static_cast<double>(largest->points_of_busiest);
   sums.even_points = static_cast<double>(largest->points) / (busiest * plan.nest.cores_used());
-  double maximum = 0;
-  double executions = 0;
-  for (const auto& [extents, times] : largest->boxes_of_busiest) {
-    double points = 1;
-    for (const std::int64_t extent : extents) points *= static_cast<double>(extent);
-    maximum = std::max(maximum, points);
-    executions += static_cast<double>(times);
+  for (const BoxCounts& boxes : largest->boxes_of_busy) {
+    std::int64_t of_core = 0;
+    std::int64_t maximum = 0;
+    std::int64_t executions = 0;
+    for (const auto& [extents, times] : boxes) {
+      const std::int64_t points = element_count(extents);
+      maximum = std::max(maximum, points);
+      executions += times;
+      of_core += times * points;
+    }
+    if (of_core == largest->points_of_busiest)
+      sums.even_boxes = busiest / static_cast<double>(executions) / static_cast<double>(maximum);
   }
-  if (maximum > 0) sums.even_boxes = busiest / executions / maximum;
   return sums;
 }
 

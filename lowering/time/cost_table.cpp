@@ -10,6 +10,7 @@
 #include "core/athread_machine.h"
 #include "core/check.h"
 #include "core/overloaded.h"
+#include "core/tensor.h"
 #include "lowering/ir/compute_form.h"
 #include "lowering/ir/enclosing.h"
 #include "lowering/ir/mesh.h"
@@ -94,8 +95,16 @@ ComputeCost compute_cost(const LoopNest& nest, const Compute& compute, const Com
   if (!target.cores.pipelines || cost.points_of_busiest == 0) return cost;
   const InnerLoop loop(nest, compute, target);
   double cycles = 0;
-  for (const auto& [extents, executions] : totals.boxes_of_busiest) {
-    cycles += static_cast<double>(executions) * loop.cycles(extents);
+  for (const BoxCounts& boxes : totals.boxes_of_busy) {
+    double of_core = 0;
+    std::int64_t points = 0;
+    for (const auto& [extents, executions] : boxes) {
+      of_core += static_cast<double>(executions) * loop.cycles(extents);
+      points += executions * element_count(extents);
+    }
+    if (of_core <= cycles) continue;
+    cycles = of_core;
+    cost.points_of_busiest = points;
   }
   const double operations = static_cast<double>(cost.points_of_busiest) * static_cast<double>(cost.operations);
   cost.peak = cost.operations_per_cycle;
@@ -119,8 +128,8 @@ void add_most_calls(CostTable& table, const NestCounts& counts) {
       more_calls += std::max(0.0, more);
     } else if (const auto* compute = std::get_if<ComputeCost>(&cost.formula);
                compute && compute->points_of_busiest > 0) {
-      const auto fewer =
-          static_cast<double>(compute->points_of_busiest - counts.most_calls->points.at(*cost.statement));
+      const auto fewer = static_cast<double>(
+          std::max<std::int64_t>(0, compute->points_of_busiest - counts.most_calls->points.at(*cost.statement)));
       longer -= static_cast<double>(cycles_of(*compute)) * fewer / static_cast<double>(compute->points_of_busiest);
     }
   }

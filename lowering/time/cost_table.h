@@ -71,7 +71,8 @@ struct ColumnBroadcastCost {
   double register_cycles = 0;
 };
 
-/// The operations of the core that has most points, at the rate of the emitted inner loop.
+/// The operations of the core that takes longest, at the rate of the emitted inner loop; of the one that has most
+/// points, where the target's rates do not depend on instructions.
 struct ComputeCost {
   std::string stage;
   Compute::Part part = Compute::Part::map;

@@ -183,17 +183,19 @@ class NestCounter {
     ComputeTotals total;
     const auto measured = [&](std::span<const Histogram* const> factors) {
       OfCore of_core{points_of(factors), {}};
-      if (of_core.points > total.points_of_busiest) {
-        total.points_of_busiest = of_core.points;
+      total.points_of_busiest = std::max(total.points_of_busiest, of_core.points);
+      if (of_core.points > 0 && of_core.points * 2 >= total.points_of_busiest)
         of_core.boxes = boxes_of(factors, compute.box.size());
-      }
       return of_core;
     };
     for (auto& [of_core, cores] : of_cores<OfCore>(enclosing, compute.box, measured)) {
       total.points += of_core.points * cores;
-      if (of_core.points == total.points_of_busiest && !of_core.boxes.empty())
-        total.boxes_of_busiest = std::move(of_core.boxes);
+      if (of_core.points > 0 && of_core.points * 2 >= total.points_of_busiest)
+        total.boxes_of_busy.push_back(std::move(of_core.boxes));
     }
+    std::sort(total.boxes_of_busy.begin(), total.boxes_of_busy.end());
+    total.boxes_of_busy.erase(std::unique(total.boxes_of_busy.begin(), total.boxes_of_busy.end()),
+                              total.boxes_of_busy.end());
     return total;
   }
 

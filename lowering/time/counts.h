@@ -28,7 +28,9 @@ using BoxCounts = std::map<std::vector<std::int64_t>, std::int64_t>;
 struct ComputeTotals {
   std::int64_t points = 0;             ///< points of the box, over all cores and executions
   std::int64_t points_of_busiest = 0;  ///< of the core that has most
-  BoxCounts boxes_of_busiest;          ///< of that core, those with points
+  /// Those with points, of that core and of others that have at least half as many and not the same boxes: which of
+  /// them takes longest is for a rate to say, as short rows are slow.
+  std::vector<BoxCounts> boxes_of_busy;
 };
 
 using ComputeCounts = std::map<int, ComputeTotals>;  ///< by statement id, every Compute statement

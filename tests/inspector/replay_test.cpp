@@ -60,7 +60,7 @@ TEST_CASE("a damaged trace without sizes is replayed as far as it goes", "[inspe
   for (TraceRecord& record : records) {
     if (ldm_state(record.what) == nullptr) continue;
     auto names = std::make_shared<GroupNames>(*record.names);
-    names->iterators.erase(names->iterators.begin() + 1);  // y
+    names->iterators.erase(IteratorId(1));  // y
     record.names = names;
   }
   const Replay replay = replay_of(records);
@@ -75,7 +75,7 @@ TEST_CASE("sizes that a damaged trace has behind an order begin it anew", "[insp
   REQUIRE(last != records.rend());
   TraceRecord again = *last;
   LdmState& state = std::get<SizesChosen>(again.what).state;
-  state.classes[0] = state.classes[1] = IteratorClass::whole;  // x and y
+  state.classes[IteratorId(0)] = state.classes[IteratorId(1)] = IteratorClass::whole;  // x and y
   const auto first = std::find_if(records.begin(), records.end(),
                                   [](const auto& r) { return std::holds_alternative<LoopTried>(r.what); });
   REQUIRE(first != records.end());

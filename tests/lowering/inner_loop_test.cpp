@@ -101,6 +101,16 @@ TEST_CASE("rows whose number is not known are cut as those of a full tile where 
   CHECK(cycles(13) == of_group(7, 14) + of_group(6, 12));
   CHECK(cycles(11) == of_group(8, 16) + of_group(2, 7) + of_group(1, 7));
   CHECK(cycles(4) == of_group(4, 9));
+
+  // The core with fewer rows takes longer: the computation costs what it takes.
+  REQUIRE(cycles(11) > cycles(13));
+  const ComputeCounts counted = count_computations(built);
+  CHECK(counted.begin()->second.points_of_busiest == 13 * 8 * 64);
+  const CostTable table = computation_costs(built, counted, target_with_pipelines());
+  REQUIRE(table.size() == 1);
+  const auto& cost = std::get<ComputeCost>(table.front().formula);
+  CHECK(static_cast<double>(stowage::cycles_of(cost)) == Approx(cycles(11)).margin(1));
+  CHECK(cost.points_of_busiest == 11 * 8 * 64);
 }
 
 TEST_CASE("a sum of products that both run along the lanes is a register block") {
