@@ -74,7 +74,7 @@ void draw(benchmark::State& state, const std::string& network, Sharing sharing) 
     for (const ProgramStep& step : program->steps) {
       if (const Plan* const plan = step.plan()) {
         const ExecutionCosts costs(plan->nest, program->target);
-        benchmark::DoNotOptimize(request_sequences(plan->nest, costs, sharing).requests.data());
+        benchmark::DoNotOptimize(request_sequences(plan->nest, costs, sharing).requests.size());
       }
     }
   }
