@@ -206,10 +206,7 @@ IdVector<SequenceId, Asked> asked_of_sequences(const RequestSequences& all, doub
         continue;
       }
       const Request& request = all.requests[*part.request];
-      if (request.kind == Request::Kind::barrier) {
-        stretch.barriers += times * static_cast<double>(request.cycles);
-        continue;
-      }
+      stretch.barriers += times * static_cast<double>(request.meeting_cycles);
       stretch.computing += times * static_cast<double>(request.cycles);
       stretch.issuing += times * static_cast<double>(request.execution.issue_cycles);
       stretch.startup += times * static_cast<double>(request.execution.startup_cycles);

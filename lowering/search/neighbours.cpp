@@ -22,7 +22,7 @@ IteratorSizes Neighbours::sizes_of(const Schedule& complete) const {
 std::vector<std::int64_t> Neighbours::sizes_next_to(IteratorId i, std::int64_t size, std::int64_t range) const {
   if (model_.pinned.contains(i) || person_.buffer.contains(model_.iterators[i].name)) return {};
   const std::int64_t tiles = ceil_div(range, size);
-  // Also tiles of one length, of which the last is no rest: what is shorter moves row by row.
+  // Also tiles of one length, of which the last is no rest: what is shorter moves block by block.
   std::set<std::int64_t> others = {size / 2, size * 2, range, ceil_div(range, tiles), ceil_div(range, tiles + 1)};
   if (tiles > 1) others.insert(ceil_div(range, tiles - 1));
   std::vector<std::int64_t> found;

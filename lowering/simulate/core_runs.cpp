@@ -202,7 +202,7 @@ std::vector<std::size_t> CoreRuns::open_barriers() {
 }
 
 void CoreRuns::open_barrier(const std::vector<std::size_t>& team) {
-  const std::int64_t cycles = runs_[team.front()].last->cycles;
+  const std::int64_t cycles = runs_[team.front()].last->meeting_cycles;
   std::int64_t open = 0;
   for (const std::size_t r : team) open = std::max(open, runs_[r].now + cycles);
   for (const std::size_t r : team) {

@@ -236,7 +236,7 @@ class SequenceWriter {
     request.kind = Request::Kind::barrier;
     request.statement = walked.number;
     request.team = found->second;
-    request.cycles = costs_.meeting_cycles(barriers_, walked.statement->id);
+    request.meeting_cycles = costs_.meeting_cycles(barriers_, walked.statement->id);
     constexpr std::int64_t none = -1;  // no statement's slot or extent: the key is its own
     const auto [at, is_new] = requests_.try_emplace({walked.number, none, &barriers == &barriers_.before ? 0 : 1});
     if (is_new) at->second = all_.requests.push_back(request);

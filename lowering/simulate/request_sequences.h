@@ -33,7 +33,8 @@ struct Request {
   int slot_number = -1;                        ///< transfer, await_slot: the slot, numbered throughout all buffers
   int awaited = -1;                            ///< await_statement: index into RequestSequences::statements
   DmaDirection direction = DmaDirection::get;  ///< transfer
-  std::int64_t cycles = 0;                     ///< compute: of the core; barrier: from the last core's coming
+  std::int64_t cycles = 0;                     ///< compute: of the core
+  std::int64_t meeting_cycles = 0;             ///< barrier: from the last core\'s coming
   TransferExecution execution;                 ///< transfer
   Space team = Space::mesh;                    ///< barrier: row, column or mesh
   std::vector<int> uses;                       ///< compute, with Sharing::equal_slots: the slots that it touches

@@ -42,7 +42,7 @@ struct FillTotals {
 };
 
 /// A core whose calls take longer than those of the one that moves most bytes: at a border, say, where boxes are
-/// narrower and move row by row.
+/// shorter and move block by block.
 struct CallingCore {
   std::map<int, std::int64_t> operations;  ///< by statement id, every Dma statement
   std::map<int, std::int64_t> points;      ///< by statement id, every Compute statement

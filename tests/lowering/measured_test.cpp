@@ -180,7 +180,7 @@ class RunRequests {
   RequestId barrier() {
     Request request;
     request.kind = Request::Kind::barrier;
-    request.cycles = barrier_cycles_;
+    request.meeting_cycles = barrier_cycles_;
     request.statement = statement(Barrier{});
     return add(std::move(request));
   }

@@ -32,6 +32,12 @@ inline Schedule random_sharing(OperatorDraw& draw, const GroupModel& model, cons
     return std::all_of(grid.sharing.begin(), grid.sharing.end(), [](SharedBy by) { return by == SharedBy::core; });
   });
   if (grids.empty()) return fixed;
+  const auto sends = [](const CoreGrid& grid) {
+    return std::any_of(grid.sharing.begin(), grid.sharing.end(), [](SharedBy by) { return by == SharedBy::column; });
+  };
+  // Few grids let anything go down columns.
+  if (std::any_of(grids.begin(), grids.end(), sends) && draw.coin())
+    std::erase_if(grids, [&](const CoreGrid& grid) { return !sends(grid); });
   const CoreGrid& grid = grids[static_cast<std::size_t>(draw.between(0, static_cast<std::int64_t>(grids.size()) - 1))];
   fixed.parallel = grid.parallel;
   const IteratorSizes ranges = core_ranges(model, grid.parallel);

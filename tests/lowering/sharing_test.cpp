@@ -357,9 +357,8 @@ TEST_CASE("random operators with random sharing and slots are sound, right, and 
 }
 
 TEST_CASE("planner searched sends down columns where each operand would else come for every row", "[sharing]") {
-  // A square product: cut over rows and columns of the mesh, each operand comes once only if one of them goes down
-  // columns.
-  const StageList stages = fixtures::matmul_stages(64, 64, 256);
+  // Cut over rows and columns of the mesh, each operand of a product comes once only if one of them goes down columns.
+  const StageList stages = fixtures::matmul_stages(196, 256, 1024);
   const auto cycles_of = [&](const Target& target) {
     const Planned found = plan_group("product", stages, {}, SearchedPlanner(), target, {});
     const Plan& plan = std::get<Plan>(found);
@@ -367,18 +366,16 @@ TEST_CASE("planner searched sends down columns where each operand would else com
                                    [](const auto& input) { return input.second == SharedBy::column; });
     return std::pair{plan.time.cycles, sends};
   };
-  Target rows = mesh();
-  rows.cores.mesh_rows = rows.cores.mesh_columns = 4;
-  rows.cores.count = 16;
-  Target columns = rows;
-  columns.cores.column_broadcast = ColumnBroadcast{3, 2};
-  const auto [by_rows, sends_without] = cycles_of(rows);
-  const auto [by_both, sends] = cycles_of(columns);
-  CHECK_FALSE(sends_without);
+  Diagnostics diagnostics;
+  Target target = *load_target("sw26010", {}, diagnostics);
+  const auto [by_both, sends] = cycles_of(target);
+  target.cores.column_broadcast.reset();
+  const auto [by_rows, sends_without] = cycles_of(target);
   CHECK(sends);
-  CHECK(by_both * 10 < by_rows * 9);
-  columns.cores.column_broadcast->vector_cycles = 1000;
-  CHECK_FALSE(cycles_of(columns).second);
+  CHECK_FALSE(sends_without);
+  CHECK(by_both * 100 < by_rows * 95);
+  target.cores.column_broadcast = ColumnBroadcast{11, 1000};
+  CHECK_FALSE(cycles_of(target).second);
 }
 
 TEST_CASE("planner searched loads together where that is cheaper", "[sharing]") {
