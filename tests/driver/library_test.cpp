@@ -35,8 +35,8 @@ void write_products() {
 
 /// With which the large product is the library's and the small one is not.
 const std::vector<std::string> fast_library = {
-    "--set", "target.library.xmath.call_seconds=2e-6", "--set",
-    "target.library.xmath.efficiency=[{extent=32,share=1e-4},{extent=96,share=0.9}]"};
+    "--set", "target.library.xmath.call_seconds=1e-6", "--set",
+    "target.library.xmath.efficiency=[{extent=32,share=1e-4},{extent=96,share=1.0}]"};
 
 std::vector<std::string> command(std::vector<std::string> first, const std::vector<std::string>& more) {
   first.insert(first.end(), more.begin(), more.end());

@@ -200,11 +200,11 @@ TEST_CASE("a pass that counts on a sound nest refuses one that is as it was buil
   dump("cifarnet", "nests");
   std::string file;
   for (const auto& [path, text] : files_below("nests")) {
-    if (path.ends_with("2_place-transfers.nest") && text.find(", -2:34] -> data_ldm") != std::string::npos) {
+    if (path.ends_with("2_place-transfers.nest") && text.find(", -2:18] -> norm1_ldm") != std::string::npos) {
       file = "nests/" + path;
     }
   }
-  INFO("the window of the first convolution reaches outside");
+  INFO("the window of the second convolution reaches outside");
   REQUIRE_FALSE(file.empty());
   const ToolRun refused = run_stowage({"pass", "choose-forms", file});
   CHECK(refused.code == 1);

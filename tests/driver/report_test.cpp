@@ -212,7 +212,7 @@ TEST_CASE("a report does not wait for a layout that takes minutes, and says whic
         "picture has a simpler one [layout-timeout]\n  help: give it longer with --layout-timeout SECONDS\n"
         "warning: The computation graph: Graphviz had found no layout within 0.5 s; the picture has a simpler one "
         "[layout-timeout]\n  help: give it longer with --layout-timeout SECONDS\n"
-        "note: of 241 fused operators the 220 that take the most time are told in full; --details all tells all\n");
+        "note: of 240 fused operators the 220 that take the most time are told in full; --details all tells all\n");
   const std::string page = read_text("densenet.html");
   CHECK(malformed(page) == "");
   CHECK(times_in(page, ">A simpler layout: Graphviz had found none within 0.5 s<") == 2);

@@ -70,6 +70,12 @@ TEST_CASE(
     fixtures::OperatorDraw draw(seed + round);
     Target target = fixtures::with_mesh(draw, draw.machine());
     target.name = "random";
+    if (round % 2 == 0) {
+      target.cores.mesh_rows = 2;
+      target.cores.count = 2 * target.cores.mesh_columns;
+      target.cores.column_broadcast = ColumnBroadcast{11, 2};
+      target.ldm.alignment = std::max(target.ldm.alignment, 32);
+    }
     constexpr std::size_t operators_a_program = 12;
     std::vector<StageList> lists;
     std::vector<std::vector<Tensor>> values;
