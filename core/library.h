@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stowage {
@@ -24,5 +25,14 @@ struct Library {
   double call_seconds = 0;               ///< from the call to the return, of a product of next to nothing
   std::vector<LibraryPoint> efficiency;  ///< ascending extents, at least one
 };
+
+class Diagnostics;  // core/diagnostics.h
+struct Target;      // core/target.h
+
+/// Null where the target has none of that name.
+const Library* find_library(const Target& target, std::string_view name);
+std::vector<std::string> library_names(const Target& target);
+/// Has programs call it, or reports that the target has none of that name.
+void use_library(Target& target, const std::string& name, Diagnostics& diagnostics);
 
 }  // namespace stowage

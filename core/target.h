@@ -48,8 +48,7 @@ struct Pipelines {
   double function_cycles = 1;     ///< exp, log and what is made of them, of one element
 };
 
-/// Register communication down a column of the mesh: one core sends its registers to all others, each of which stores
-/// what it takes.
+/// Register communication down a column of the mesh: one core sends registers, all others take and store them.
 struct ColumnBroadcast {
   double start_cycles = 0;   ///< from the last core's coming until the first register is there
   double vector_cycles = 1;  ///< of a core, for a register: its load and sending, or its taking and store
@@ -125,12 +124,6 @@ struct Target {
   std::vector<Library> libraries;                 ///< by name
   std::string use_library;                        ///< which of them programs may call; empty: none
 };
-
-/// Null where the target has none of that name.
-const Library* find_library(const Target& target, std::string_view name);
-std::vector<std::string> library_names(const Target& target);
-/// Has programs call it, or reports that the target has none of that name.
-void use_library(Target& target, const std::string& name, Diagnostics& diagnostics);
 
 /// Another family of targets than Athread: reads the keys that are its own into Target::own, and what else of a target
 /// follows from them. `name`, `summary`, `family` and `clock_hz` are read for every family.

@@ -60,7 +60,7 @@ void check_emulated(const Program& program, const std::vector<Tensor>& inputs, c
 
 TEST_CASE(
     "random operators with random slots and sharing: emitted, compiled and run, they give the definition's values") {
-  const std::uint64_t seed = number_from("STOWAGE_SEED", 20261124);
+  const std::uint64_t seed = number_from("STOWAGE_SEED", 85);
   const std::uint64_t rounds = number_from("STOWAGE_ROUNDS", 4);
   std::size_t overlapped = 0;
   std::size_t shared = 0;
@@ -70,9 +70,9 @@ TEST_CASE(
     fixtures::OperatorDraw draw(seed + round);
     Target target = fixtures::with_mesh(draw, draw.machine());
     target.name = "random";
-    if (round % 2 == 0) {
-      target.cores.mesh_rows = 2;
-      target.cores.count = 2 * target.cores.mesh_columns;
+    if (round % 4 == 0) {
+      target.cores.mesh_rows = std::max(2, target.cores.mesh_rows);
+      target.cores.count = target.cores.mesh_rows * target.cores.mesh_columns;
       target.cores.column_broadcast = ColumnBroadcast{11, 2};
       target.ldm.alignment = std::max(target.ldm.alignment, 32);
     }
