@@ -213,6 +213,10 @@ void read_athread(AthreadTables& tables, Target& target) {
   tables.cores.read("launch_seconds", target.cores.launch_seconds, 0.0, 10.0, required);
   tables.cores.read("barrier_cycles", target.cores.barrier_cycles, 0.0, 1e9);
   read_column_broadcast(tables.cores, target.cores.column_broadcast);
+  // Emitted code names at most 8 rows, and moves whole registers (docs/target.md).
+  constexpr int rows_of_bus = 8;
+  if (target.cores.mesh_rows > rows_of_bus || target.ldm.alignment < bytes_of_register)
+    target.cores.column_broadcast.reset();
   tables.cores.finish();
   tables.dma.read("good_block_bytes", target.dma.good_block_bytes, {1, gibibyte}, required);
   tables.dma.read("alignment", target.dma.alignment, {1, 4096}, required);
@@ -234,17 +238,6 @@ void check_relations(AthreadTables& tables, const Target& target) {
                      fmt::format("'dma.row_broadcast' names rows, and barriers name columns, in masks of {} bits; the "
                                  "mesh has {} rows and {} columns",
                                  bits_of_mask, cores.mesh_rows, cores.mesh_columns));
-  }
-  if (constexpr int rows_of_bus = 8; cores.column_broadcast && cores.mesh_rows > rows_of_bus) {
-    tables.cores.error("mesh-too-large", "column_broadcast",
-                       fmt::format("'cores.column_broadcast' is for columns of at most {} cores, the mesh has {} rows",
-                                   rows_of_bus, cores.mesh_rows));
-  }
-  if (cores.column_broadcast && target.ldm.alignment < bytes_of_register) {
-    tables.cores.error("alignment-too-small", "column_broadcast",
-                       fmt::format("'cores.column_broadcast' moves registers of {} bytes, at least as many were wanted "
-                                   "for 'ldm.alignment', which is {}",
-                                   bytes_of_register, target.ldm.alignment));
   }
   if (cores.count > cores.mesh_rows * cores.mesh_columns) {
     tables.cores.error("too-many-cores", "count",

@@ -88,7 +88,8 @@ TEST_CASE("the 1x1 convolutions of an inception module are one launch, their res
     const Compilation alone = compiled_with(graph, "none");
     const Compilation fused = compiled_with(graph, "exact");
     CHECK(branches_of(alone).empty());
-    CHECK(branches_of(fused) == std::vector<std::size_t>{3});
+    CHECK(branches_of(fused) ==
+          std::vector<std::size_t>{batch == 1 ? 3U : 2U});  // of three images one is cheaper apart
     CHECK(totals_of(fused.program).dma.bytes < totals_of(alone.program).dma.bytes);
     CHECK(totals_of(fused.program).cycles < totals_of(alone.program).cycles);
     check_strictly(fused, graph, 1);
