@@ -153,6 +153,7 @@ void check_assumed(TomlTable& table, const Target& target) {
   // Keys of tables that a setting may have taken the place of.
   for (const std::string_view key : {"arithmetic_latency", "load_latency", "divide_cycles", "function_cycles"})
     names.push_back(fmt::format("cores.pipelines.{}", key));
+  names.emplace_back("cores.column_broadcast");  // also where nothing can go down columns
   for (const std::string_view key : {"start_cycles", "vector_cycles"})
     names.push_back(fmt::format("cores.column_broadcast.{}", key));
   for (const std::string_view key : {"bytes_per_second", "row_seconds", "partial_line_seconds", "page_bytes"})
