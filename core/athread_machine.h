@@ -12,8 +12,10 @@ namespace stowage {
 inline constexpr std::int64_t lanes_of_floatv4 = 4;
 inline constexpr std::int64_t bytes_of_floatv4 = 16;
 
-/// Of a whole vector register, which is what goes from core to core: a doublev4.
+/// Of a whole vector register, which is what goes from core to core: a doublev4. It is sent to one of 8 rows by its
+/// number, and by the number behind these to all.
 inline constexpr std::int64_t bytes_of_register = 32;
+inline constexpr int rows_of_register_communication = 8;
 
 /// A register block: vectors of its lane axis, times rows of its block axis, that are summed in registers at once.
 /// 16 sums are half of the 32 vector registers of an SW26010's core; the operands have the others.

@@ -213,10 +213,6 @@ void read_athread(AthreadTables& tables, Target& target) {
   tables.cores.read("launch_seconds", target.cores.launch_seconds, 0.0, 10.0, required);
   tables.cores.read("barrier_cycles", target.cores.barrier_cycles, 0.0, 1e9);
   read_column_broadcast(tables.cores, target.cores.column_broadcast);
-  // Emitted code names at most 8 rows, and moves whole registers (docs/target.md).
-  constexpr int rows_of_bus = 8;
-  if (target.cores.mesh_rows > rows_of_bus || target.ldm.alignment < bytes_of_register)
-    target.cores.column_broadcast.reset();
   tables.cores.finish();
   tables.dma.read("good_block_bytes", target.dma.good_block_bytes, {1, gibibyte}, required);
   tables.dma.read("alignment", target.dma.alignment, {1, 4096}, required);

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/athread_machine.h"
+
 namespace stowage {
 namespace {
 
@@ -33,6 +35,14 @@ class TargetCheck {
     if (target_.dma.row_broadcast && target_.cores.mesh_columns == 1) {
       add("dma.row_broadcast", "a row of the mesh has one core, for which a get of its own is enough",
           "give the mesh as it is, or false");
+    }
+    if (target_.cores.column_broadcast && !sends_down_columns(target_)) {
+      add("cores.column_broadcast",
+          fmt::format(
+              "nothing goes down columns: of {} rows at most {} can be named, and an 'ldm.alignment' of {} is for "
+              "registers of {} bytes",
+              target_.cores.mesh_rows, rows_of_register_communication, target_.ldm.alignment, bytes_of_register),
+          "leave the key out, or give fewer rows and a larger alignment");
     }
     check_libraries();
     check_dma();

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "built_in_target_text.h"
+#include "core/athread_machine.h"
 #include "core/athread_target.h"
 #include "core/target_settings.h"
 #include "core/toml_reader.h"
@@ -153,7 +154,6 @@ void check_assumed(TomlTable& table, const Target& target) {
   // Keys of tables that a setting may have taken the place of.
   for (const std::string_view key : {"arithmetic_latency", "load_latency", "divide_cycles", "function_cycles"})
     names.push_back(fmt::format("cores.pipelines.{}", key));
-  names.emplace_back("cores.column_broadcast");  // also where nothing can go down columns
   for (const std::string_view key : {"start_cycles", "vector_cycles"})
     names.push_back(fmt::format("cores.column_broadcast.{}", key));
   for (const std::string_view key : {"bytes_per_second", "row_seconds", "partial_line_seconds", "page_bytes"})
@@ -178,6 +178,11 @@ Result<std::string> read_text(const std::string& path, Diagnostics& diagnostics)
 }
 
 }  // namespace
+
+bool sends_down_columns(const Target& target) {
+  return target.cores.column_broadcast && target.cores.mesh_rows <= rows_of_register_communication &&
+         target.ldm.alignment >= bytes_of_register;
+}
 
 Result<Target> parse_target(std::string_view toml, const std::string& file, const std::vector<std::string>& overrides,
                             Diagnostics& diagnostics, std::span<const TargetFamily> families) {

@@ -141,6 +141,8 @@ Result<Target> parse_target(std::string_view toml, const std::string& file, cons
 Result<Target> load_target(const std::string& name_or_path, const std::vector<std::string>& overrides,
                            Diagnostics& diagnostics, std::span<const TargetFamily> families = {});
 std::vector<std::string> built_in_targets();
+/// Whether it has rates for it, and emitted code can: of so many rows, in whole registers (core/athread_machine.h).
+bool sends_down_columns(const Target& target);
 /// The TOML text that describes `target` completely (for --print-config and plan files).
 std::string to_toml(const Target& target);
 

@@ -408,7 +408,7 @@ void emit_column_broadcast(CWriter& file) {
   file.line("  swemu_broadcast_down_column(SWEMU_SITE, (box), (bytes))");
   file.line("#else");
   file.open("static void broadcast_down_column(int sends, void *box, int bytes) {");
-  file.line("enum { TO_ALL = 8 };");
+  file.line(fmt::format("enum {{ TO_ALL = {} }};", rows_of_register_communication));
   file.line("doublev4 *const registers = (doublev4 *)box;");
   file.line(fmt::format("const int count = (bytes + {}) / {};", bytes_of_register - 1, bytes_of_register));
   file.line("int i;");

@@ -9,6 +9,9 @@
 //  - behind a wait, if nothing but waits stand between it and the next wait of the team in the same block.
 // In a loop that loads ahead (wait; get of the next trip; compute) one barrier a trip is left, that of the wait.
 //
+// Of a column the first core loads into its own LDM, and behind every wait all of its cores meet to take that from it,
+// so that no barrier is needed besides.
+//
 // The emitted code has them, and what a barrier costs is counted and simulated, at the same places.
 #pragma once
 

@@ -42,7 +42,7 @@ std::string why_not_shared(const GroupModel& model, BufferId buffer, const std::
   if (wanted == SharedBy::core) return {};
   const ModelBuffer& loaded = model.buffers[buffer];
   if (loaded.kind != ModelBuffer::Kind::input) return "is not loaded";
-  if (wanted == SharedBy::column && !target.cores.column_broadcast)
+  if (wanted == SharedBy::column && !sends_down_columns(target))
     return "is sent down no column on this target (cores.column_broadcast)";
   if (wanted != SharedBy::column && !target.dma.row_broadcast)
     return "is loaded by each core for itself on this target (dma.row_broadcast)";

@@ -13,7 +13,7 @@ std::vector<CoreGrid> orders_of(const GroupModel& model, const std::vector<Paral
                                 const Target& target) {
   std::int64_t cores = 1;
   for (const ParallelSplit& split : parallel) cores *= split.parts;
-  if ((!target.dma.row_broadcast && !target.cores.column_broadcast) || cores % target.cores.mesh_columns != 0) {
+  if ((!target.dma.row_broadcast && !sends_down_columns(target)) || cores % target.cores.mesh_columns != 0) {
     // No whole rows, so that nothing is loaded together in any order (why_not_shared). Most grids are such.
     return {{parallel, IdVector<BufferId, SharedBy>(model.buffers.size(), SharedBy::core)}};
   }

@@ -192,8 +192,8 @@ class PlanSearch {
       const StageTensor& tensor = model_.list->tensors[buffer.tensor];
       const std::int64_t wanted = element_count(buffer_extents(model_, buffer, ranges)) * byte_size(tensor.type);
       const auto saved = static_cast<double>(wanted * (cores_of(widest, parts_of(parallel), target_) - 1));
-      const double meeting =
-          widest == SharedBy::column ? column_broadcast_cycles(wanted, target_) : 2 * target_.cores.barrier_cycles;
+      const double meeting = widest == SharedBy::column ? meeting_cycles(column_broadcast_cost(wanted, target_))
+                                                        : 2 * target_.cores.barrier_cycles;
       if (saved / peak_dma_bandwidth(target_) > meeting / target_.clock_hz)
         fixed.sharing.try_emplace(buffer.name, widest);
     }

@@ -15,7 +15,7 @@ CoreRuns::CoreRuns(const RequestSequences& all, std::int64_t start, bool togethe
   const Computations computations = timeline == nullptr ? Computations::together
                                     : together          ? Computations::alike
                                                         : Computations::each;
-  const std::vector<Teams> teams = teams_of_cores(together);
+  const std::vector<InStep> teams = cores_in_step(together);
   std::map<std::size_t, std::size_t> run_of;  // by what is alike
   for (std::size_t core = 0; core < all.of_core.size(); ++core) {
     const auto [found, is_new] = run_of.try_emplace(teams[core].alike, runs_.size());
@@ -38,9 +38,9 @@ CoreRuns::CoreRuns(const RequestSequences& all, std::int64_t start, bool togethe
   engine_.advance(start);
 }
 
-std::vector<CoreRuns::Teams> CoreRuns::teams_of_cores(bool together) const {
+std::vector<CoreRuns::InStep> CoreRuns::cores_in_step(bool together) const {
   const std::size_t cores = all_->of_core.size();
-  std::vector<Teams> teams(cores);
+  std::vector<InStep> teams(cores);
   if (all_->columns == 0) {
     for (std::size_t core = 0; core < cores; ++core) teams[core].alike = all_->of_core[core].index();
     return teams;
@@ -60,7 +60,7 @@ std::vector<CoreRuns::Teams> CoreRuns::teams_of_cores(bool together) const {
   for (const SequenceId sequence : all_->of_core) alike.push_back(sequence.index());
   std::size_t kinds = 0;
   for (;;) {
-    const auto number_teams = [&](bool in_rows, int Teams::*number) {
+    const auto number_teams = [&](bool in_rows, int InStep::*number) {
       std::map<std::vector<std::size_t>, int> known;
       const std::size_t count = in_rows ? cores / columns : columns;
       for (std::size_t team = 0; team < count; ++team) {
@@ -73,8 +73,8 @@ std::vector<CoreRuns::Teams> CoreRuns::teams_of_cores(bool together) const {
         for (std::size_t core = first; core < end; core += step) teams[core].*number = found;
       }
     };
-    if (all_->meet_in_rows) number_teams(true, &Teams::row);
-    if (all_->meet_in_columns) number_teams(false, &Teams::column);
+    if (all_->meet_in_rows) number_teams(true, &InStep::row);
+    if (all_->meet_in_columns) number_teams(false, &InStep::column);
     std::map<std::tuple<std::size_t, int, int>, std::size_t> known;
     for (std::size_t core = 0; core < cores; ++core) {
       const std::tuple<std::size_t, int, int> key(alike[core], teams[core].row, teams[core].column);

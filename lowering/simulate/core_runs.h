@@ -84,12 +84,12 @@ class CoreRuns {
   void open_barrier(const std::vector<std::size_t>& team);
   /// Which cores are in step, and the numbers of their rows and columns among those that are not alike; 0 where these
   /// do not meet.
-  struct Teams {
+  struct InStep {
     std::size_t alike = 0;
     int row = 0;
     int column = 0;
   };
-  [[nodiscard]] std::vector<Teams> teams_of_cores(bool together) const;
+  [[nodiscard]] std::vector<InStep> cores_in_step(bool together) const;
   void record(const CoreRun& run, Timeline::Slice::Kind kind, const Request& request, std::int64_t from);
   /// A transfer that has ended.
   void record(const CoreRun& run, const PendingTransfer& ended);

@@ -146,8 +146,8 @@ void add_most_calls(CostTable& table, const NestCounts& counts) {
 std::optional<std::string> without_rate(const LoopNest& nest, const Target& target) {
   const Stmt* first = nullptr;
   visit_statements(nest.body, [&](const Stmt& s) {
-    const bool priced = !std::holds_alternative<Broadcast>(s.node) &&
-                        (team_of(s) != Space::column || target.cores.column_broadcast.has_value());
+    const bool priced =
+        !std::holds_alternative<Broadcast>(s.node) && (team_of(s) != Space::column || sends_down_columns(target));
     if (first == nullptr && !priced) first = &s;
   });
   if (first == nullptr) return std::nullopt;
@@ -201,18 +201,16 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Targe
   return table;
 }
 
-double column_broadcast_cycles(std::int64_t bytes, const Target& target) {
+ColumnBroadcastCost column_broadcast_cost(std::int64_t bytes, const Target& target) {
   const ColumnBroadcast& rates = target.cores.column_broadcast.value();
-  return rates.start_cycles + static_cast<double>(ceil_div(bytes, bytes_of_register)) * rates.vector_cycles;
+  return {1, ceil_div(bytes, bytes_of_register), rates.start_cycles, rates.vector_cycles};
 }
 
 CostFormula meeting_cost(const LoopNest& nest, const TeamBarriers& barriers, int statement, const Target& target) {
   const auto sent = barriers.broadcast.find(statement);
   if (sent == barriers.broadcast.end())
     return BarrierCost{barriers_of(nest, barriers.team_at(statement), target), target.cores.barrier_cycles};
-  const ColumnBroadcast& rates = target.cores.column_broadcast.value();
-  const std::int64_t registers = ceil_div(nest.buffers[sent->second.buffer].box_bytes(), bytes_of_register);
-  return ColumnBroadcastCost{1, registers, rates.start_cycles, rates.vector_cycles};
+  return column_broadcast_cost(nest.buffers[sent->second.buffer].box_bytes(), target);
 }
 
 LaunchCost launch_cost(LaunchedBy launch, const Target& target) {

@@ -107,7 +107,7 @@ std::optional<std::string> without_rate(const LoopNest& nest, const Target& targ
 using CostTable = std::vector<Cost>;
 
 /// Of one broadcast of a box down a column, on a target that has them.
-double column_broadcast_cycles(std::int64_t bytes, const Target& target);
+ColumnBroadcastCost column_broadcast_cost(std::int64_t bytes, const Target& target);
 /// Of one meeting of a team at a get or a wait: of its barrier, or of the broadcast down a column.
 CostFormula meeting_cost(const LoopNest& nest, const TeamBarriers& barriers, int statement, const Target& target);
 LaunchCost launch_cost(LaunchedBy launch, const Target& target);

@@ -102,7 +102,7 @@ class ResultsCheck {
     if (std::holds_alternative<Broadcast>(s.node))
       return broken_rule(nest_, "own-ldm", s, "what goes to the LDMs of others comes from main memory");
     if (*team == Space::column) {
-      if (target_.cores.column_broadcast) return std::nullopt;
+      if (sends_down_columns(target_)) return std::nullopt;
       return broken_rule(nest_, "own-ldm", s, "nothing is sent down a column (cores.column_broadcast)");
     }
     if (target_.dma.row_broadcast) return std::nullopt;

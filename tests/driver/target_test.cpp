@@ -143,6 +143,24 @@ TEST_CASE("contradictions of a target are found, one each") {
   CHECK(std::any_of(found.begin(), found.end(), [](const auto& one) { return one.key == "dma.bandwidth"; }));
 }
 
+TEST_CASE("a column broadcast that emitted code cannot have stays in its target, unused, and is told") {
+  Diagnostics diagnostics;
+  CHECK(sends_down_columns(*load_target("sw26010", {}, diagnostics)));
+  for (const std::vector<std::string>& settings :
+       {std::vector<std::string>{"cores.mesh_rows=16", "dma.row_broadcast=false"},
+        std::vector<std::string>{"ldm.alignment=16"}}) {
+    const auto target = load_target("sw26010", settings, diagnostics);
+    INFO(format_diagnostics(diagnostics));
+    REQUIRE(target);
+    CHECK_FALSE(sends_down_columns(*target));
+    CHECK(to_toml(*target).find("column_broadcast = { start_cycles = 11, vector_cycles = 2 }") != std::string::npos);
+    const auto found = contradictions(*target);
+    REQUIRE(found.size() == 1);
+    CHECK(found.front().key == "cores.column_broadcast");
+    CHECK(found.front().message.find("nothing goes down columns") == 0);
+  }
+}
+
 TEST_CASE("the sample targets read, and the double one differs from sw26010 in its LDM only") {
   Diagnostics diagnostics;
   const auto small = load_target(sample_folder + "small16.toml", {}, diagnostics);

@@ -333,7 +333,7 @@ TEST_CASE("the search is the same every time and tells what it tried") {
 }
 
 TEST_CASE("a plan with lanes in blocks is told as one, beside no published plan") {
-  const StageList stages = convolution(64, 28, 64);
+  const StageList stages = convolution(256, 14, 256);
   Trace trace;
   const Plan plan = plan_of(stages, searched(), sunway(), {}, &trace);
   CHECK(plan.schedule.lanes == LaneBlocks{{"ff", 8}});

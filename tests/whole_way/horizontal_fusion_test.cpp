@@ -19,8 +19,10 @@ using stowage::testing::Net;
 using stowage::testing::RandomNet;
 using Ints = std::vector<std::int64_t>;
 
-Compilation compiled_with(const Graph& graph, const std::string& fusion, const std::string& planner = "swtvm") {
+Compilation compiled_with(const Graph& graph, const std::string& fusion, const std::string& planner = "swtvm",
+                          const std::vector<std::vector<std::string>>& groups = {}) {
   CompileRequest request;
+  for (const std::vector<std::string>& operators : groups) request.fixed.groups.push_back({operators, {}});
   request.planner = planner;
   request.fusion = fusion;
   Diagnostics diagnostics;
@@ -88,8 +90,13 @@ TEST_CASE("the 1x1 convolutions of an inception module are one launch, their res
     const Compilation alone = compiled_with(graph, "none");
     const Compilation fused = compiled_with(graph, "exact");
     CHECK(branches_of(alone).empty());
-    CHECK(branches_of(fused) ==
-          std::vector<std::size_t>{batch == 1 ? 3U : 2U});  // of three images one is cheaper apart
+    // Of three images one branch is cheaper apart, which is shown.
+    CHECK(branches_of(fused) == std::vector<std::size_t>{batch == 1 ? 3U : 2U});
+    const Compilation three = compiled_with(
+        graph, "exact", "swtvm", {{"one", "one_relu", "reduce3", "reduce3_relu", "reduce5", "reduce5_relu"}});
+    CHECK(branches_of(three) == std::vector<std::size_t>{3});
+    CHECK(totals_of(fused.program).cycles <= totals_of(three.program).cycles);
+    check_strictly(three, graph, 1);
     CHECK(totals_of(fused.program).dma.bytes < totals_of(alone.program).dma.bytes);
     CHECK(totals_of(fused.program).cycles < totals_of(alone.program).cycles);
     check_strictly(fused, graph, 1);
