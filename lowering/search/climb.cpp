@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/search/climb.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "lowering/search/told_search.h"
+#include "lowering/time/rates.h"
+
+namespace stowage {
+namespace {
+
+/// A plan this near to the least that its split can take is not worth a climb.
+constexpr double near_enough = 1.02;
+/// A step of a climb that leaves so much of the price is taken before neighbours of other kinds are looked at.
+constexpr double good_step = 0.98;
+/// Neighbours planned in one climb, at most.
+constexpr int max_neighbours = 120;
+/// Fewer cores are climbed from only where they begin below so many times the best plan's cycles.
+constexpr double worth_climbing = 1.3;
+/// No climb begins above so many times the cycles of the best plan, or of what is to be beaten.
+constexpr double out_of_reach = 3;
+/// A plan that computes no more than so many times what is needed computes next to nothing again.
+constexpr double little_again = 1.1;
+
+/// What a plan would take if computation hid all of its transfers that it can: no more than it takes, and near to what
+/// it takes with slots where these need not make buffers much smaller.
+std::int64_t if_overlapped(const Tried& tried) {
+  std::int64_t launch = 0, moved = 0, computed = 0;
+  for (const TimeTerm& term : tried.time.terms) {
+    const CostKind kind = kind_of(term.cost);
+    const auto* transfer = std::get_if<TransferCost>(&term.cost);
+    const auto issued = transfer != nullptr ? static_cast<std::int64_t>(issuing_cycles(*transfer)) : 0;
+    if (transfer != nullptr) moved += term.cycles - issued;
+    const bool stands = kind == CostKind::launch || kind == CostKind::barrier || kind == CostKind::broadcast;
+    (stands ? launch : computed) += transfer != nullptr ? issued : term.cycles;
+  }
+  return launch + std::max(moved, computed);
+}
+
+/// By their kinds, in the order in which they are tried.
+std::vector<std::vector<Schedule>> next_to(const Tried& here, const Neighbours& neighbours, ClimbSlots slots) {
+  const Reached reached{here.fixed, here.complete};
+  std::vector<std::vector<Schedule>> all = {neighbours.single_sizes(reached), neighbours.loop_orders(reached)};
+  all.push_back(neighbours.sharings(reached));
+  all.push_back(neighbours.residents(reached));
+  if (slots == ClimbSlots::changed) {
+    all.push_back(neighbours.slot_numbers(reached));
+    all.push_back(neighbours.slots_for_all(reached));
+  }
+  all.push_back(neighbours.paired_sizes(reached));
+  return all;
+}
+
+}  // namespace
+
+void climb(const SearchTask& task, TriedPlans& plans, const Neighbours& neighbours, Tried at, ClimbSlots slots) {
+  const auto far = [&] {
+    return static_cast<double>(at.cycles()) > near_enough * static_cast<double>(at.least_cycles);
+  };
+  std::vector<Schedule> seen;  // neighbours planned
+  int planned = 0;
+  while (far()) {
+    std::optional<Tried> better;
+    for (const auto& of_kind : next_to(at, neighbours, slots)) {
+      for (const Schedule& fixed : of_kind) {
+        if (planned == max_neighbours || plans.is_over()) break;
+        if (std::find(seen.begin(), seen.end(), fixed) != seen.end()) continue;
+        seen.push_back(fixed);
+        ++planned;
+        const std::int64_t to_beat = better ? better->price() : at.price();
+        auto tried = plans.plan(fixed, to_beat);
+        if (tried && tried->price() < to_beat) better = std::move(tried);
+      }
+      if (better && static_cast<double>(better->price()) < good_step * static_cast<double>(at.price())) break;
+    }
+    if (!better) break;
+    better->least_cycles = at.least_cycles;
+    tell_step(task, at, *better);
+    at = *std::move(better);
+  }
+  if (planned > 0) tell_climbed(task, at, planned);
+}
+
+void climb_from_splits(const SearchTask& task, TriedPlans& plans, const Neighbours& neighbours,
+                       const CoreSplits& splits) {
+  const Tried* climbed = nullptr;
+  for (const CoreHalving& halving : splits.halvings) {
+    if (halving.computes_again) continue;
+    const Tried* const split = splits.best_of(halving.cores);
+    if (split == nullptr || plans.is_over()) return;
+    const bool is_far = halving.cores < task.target.cores.count && !may_overtake(plans, *split);
+    if (split != climbed && !is_far && !is_out_of_reach(task, plans, *split) &&
+        !plans.is_hopeless(price_of(split->least_cycles, split->shares_lines)))
+      climb(task, plans, neighbours, *split, ClimbSlots::kept);
+    climbed = split;
+  }
+}
+
+bool may_overtake(const TriedPlans& plans, const Tried& begin) {
+  const std::optional<Tried>& best = plans.best();
+  return !best || best->work.factor() > little_again ||
+         static_cast<double>(if_overlapped(begin)) < worth_climbing * static_cast<double>(best->cycles());
+}
+
+bool is_out_of_reach(const SearchTask& task, const TriedPlans& plans, const Tried& begin) {
+  const std::int64_t least = plans.best() ? std::min(plans.best()->cycles(), task.to_beat) : task.to_beat;
+  return static_cast<double>(if_overlapped(begin)) > out_of_reach * static_cast<double>(least);
+}
+
+}  // namespace stowage

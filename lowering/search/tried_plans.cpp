@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/search/tried_plans.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "lowering/model/buffer_slots.h"
+#include "lowering/model/sharing.h"
+#include "lowering/nest/lower.h"
+#include "lowering/nest/plan.h"
+#include "lowering/swtvm/read_schedule.h"
+#include "lowering/swtvm/swtvm.h"
+#include "lowering/time/counts.h"
+#include "lowering/time/dma_alignment.h"
+
+namespace stowage {
+
+std::optional<Tried> TriedPlans::plan(const Schedule& fixed, std::optional<std::int64_t> enough) {
+  const std::string& subject = task_.subject;
+  const GroupModel& model = task_.model;
+  const Target& target = task_.target;
+  Scheduled scheduled = run_algorithms(subject, model, fixed, target, {});
+  if (std::holds_alternative<Decision>(scheduled)) return std::nullopt;
+  const std::vector<std::string> idle = idle_slots(model, std::get<Schedule>(scheduled));
+  if (!idle.empty()) {
+    // With these sizes they move once. A person's wish stays, so that there is no such plan.
+    Schedule fewer = fixed;
+    for (const std::string& tensor : idle) {
+      if (task_.person.slots.contains(tensor)) return std::nullopt;
+      fewer.slots[tensor] = 1;
+    }
+    return plan(fewer, enough);
+  }
+  if (enough && is_given_up(std::get<Schedule>(scheduled), *enough)) return std::nullopt;
+  if (const Tried* known = find_known(std::get<Schedule>(scheduled))) {
+    Tried again = *known;
+    again.fixed = fixed;
+    return again;
+  }
+  Plan plan;
+  plan.schedule = std::get<Schedule>(std::move(scheduled));
+  Lowered lowered = lower(subject, model, plan.schedule, target);
+  if (std::holds_alternative<Decision>(lowered)) return std::nullopt;
+  plan.nest = std::get<LoopNest>(std::move(lowered));
+  if (!moves_aligned(plan.nest)) return std::nullopt;
+  ComputeCounts computations = count_computations(plan.nest);
+  const bool shares = shares_lines(*plan.schedule.parallel);
+  if (enough && price_of(least_cycles(plan.nest, computations, target), shares) >= *enough) return std::nullopt;
+  plan.counts = predict_counts(plan.nest, std::move(computations));
+  plan.time = estimate_time(plan.nest, plan.counts, target);
+  Tried tried{fixed, plan.schedule, plan.time, work_of(plan), shares};
+  if (!best_ || tried.price() < best_->price()) best_ = tried;
+  if (!cheapest_ || tried.cycles() < cheapest_->cycles()) cheapest_ = tried;
+  known_[tried.complete.buffer].push_back(tried);
+  return tried;
+}
+
+/// A plan that came to the same schedule before, from other things fixed: a climb comes back to where it was, or the
+/// climb from another split to where that one was.
+const Tried* TriedPlans::find_known(const Schedule& complete) const {
+  const auto of_sizes = known_.find(complete.buffer);
+  if (of_sizes == known_.end()) return nullptr;
+  const auto found = std::find_if(of_sizes->second.begin(), of_sizes->second.end(),
+                                  [&](const Tried& tried) { return tried.complete == complete; });
+  return found == of_sizes->second.end() ? nullptr : &*found;
+}
+
+bool TriedPlans::moves_aligned(const LoopNest& nest) {
+  const auto unaligned = unaligned_transfers(nest, task_.target);
+  if (unaligned.empty()) return true;
+  met_unaligned_ = true;
+  if (narrow_may_be_unaligned_ && find_refused(unaligned) == nullptr) return true;
+  ++left_.unaligned;
+  return false;
+}
+
+bool TriedPlans::shares_lines(const std::vector<ParallelSplit>& parallel) const {
+  const Target& target = task_.target;
+  return !target.dma.lines && cores_share_lines(task_.model, parallel, target.main_memory.line_bytes);
+}
+
+bool TriedPlans::is_given_up(const Schedule& schedule, std::int64_t enough) {
+  const GroupModel& model = task_.model;
+  const auto read = read_schedule(model, schedule);
+  if (std::holds_alternative<Decision>(read)) return false;
+  const std::int64_t least = task_.bounds.least_cycles(
+      std::get<ReadSchedule>(read), slots_by_buffer(model, schedule.slots), sharing_by_buffer(model, schedule.sharing));
+  if (price_of(least, shares_lines(*schedule.parallel)) < enough) return false;
+  left_.least = left_.given_up++ == 0 ? least : std::min(left_.least, least);
+  return true;
+}
+
+}  // namespace stowage
