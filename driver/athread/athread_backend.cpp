@@ -185,6 +185,30 @@ std::string AthreadBackend::default_layout(const std::string& planner) const {
   return std::string(planner == published_planner ? given_layout : blocked_layout);
 }
 
+std::vector<Alternative> AthreadBackend::alternatives(const CompiledBy& compiled) const {
+  const std::string published(published_planner);
+  const Target& target = compiled.target;
+  if (compiled.planner != published) {
+    return {{published, target, fmt::format("by planner {}", published),
+             fmt::format("Planner {}, the published one, takes that with the groups that {} chooses for it, and "
+                         "pictures as ONNX has them.",
+                         published, compiled.strategy)}};
+  }
+  if (compiled.evaluated_by == EvaluatedBy::learned) return {};  // what was learned is of this number of cores only
+  std::vector<Alternative> found;
+  for (int share = 2; share <= 8 && target.cores.count >= share; share *= 2) {
+    Target fewer = target;
+    fewer.cores.count = target.cores.count / share;
+    const std::string title = fmt::format("on {} of {} cores", fewer.cores.count, target.cores.count);
+    found.push_back({published, std::move(fewer), title,
+                     fmt::format("On fewer cores planner {} is faster, because more cores load more in all; planner "
+                                 "searched chooses how many to use.",
+                                 published),
+                     true});
+  }
+  return found;
+}
+
 void AthreadBackend::read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed) const {
   stowage::read_schedule(table, name, fixed);
 }

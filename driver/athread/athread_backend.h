@@ -17,6 +17,8 @@ class AthreadBackend final : public Backend {
   [[nodiscard]] std::vector<std::string> planner_names() const override;
   [[nodiscard]] std::string default_planner() const override;
   [[nodiscard]] std::string default_layout(const std::string& planner) const override;
+  /// Of a planner that is not the published one: the published one. Of the published one: fewer cores.
+  [[nodiscard]] std::vector<Alternative> alternatives(const CompiledBy& compiled) const override;
   void read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed) const override;
   [[nodiscard]] std::vector<std::string> evaluator_names() const override;
   [[nodiscard]] Result<IdVector<StepId, std::int64_t>> evaluate(const Program& program, const Evaluator& evaluator,

@@ -24,6 +24,8 @@ std::string Backend::default_layout(const std::string& /*planner*/) const { retu
 
 std::vector<std::string> Backend::evaluator_names() const { return {std::string(name_of(EvaluatedBy::closed_form))}; }
 
+std::vector<Alternative> Backend::alternatives(const CompiledBy& /*compiled*/) const { return {}; }
+
 Result<IdVector<StepId, std::int64_t>> Backend::evaluate(const Program& program, const Evaluator& evaluator,
                                                          unsigned /*threads*/, const WorkContext& /*work*/) const {
   check(evaluator.is_closed_form(), "a family is asked for an evaluator that it has not");

@@ -16,6 +16,7 @@
 #include "core/progress.h"
 #include "core/target.h"
 #include "core/trace.h"
+#include "driver/backend/alternative.h"
 #include "driver/backend/fixed_schedules.h"
 #include "driver/backend/simulated_step.h"
 #include "driver/backend/step_timeline.h"
@@ -68,6 +69,8 @@ class Backend {
   [[nodiscard]] virtual std::string default_layout(const std::string& planner) const;
   /// What may say the cycles of a plan where strategies compare groups (CostOptions::evaluator).
   [[nodiscard]] virtual std::vector<std::string> evaluator_names() const;
+  /// What the summary of a compilation compares it with. A family that knows nothing leaves it as it is.
+  [[nodiscard]] virtual std::vector<Alternative> alternatives(const CompiledBy& compiled) const;
   /// Reads one schedule of a file into `fixed`, or reports why it cannot be one.
   virtual void read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed) const = 0;
 

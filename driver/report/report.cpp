@@ -233,10 +233,9 @@ std::string summary_text(const Compilation& compilation) {
         "Physical limit: each fused operator's tensors moved once at the best bandwidth, or computed at the best "
         "rate, whichever takes longer, and one launch. The rows \"lost to\" add up to what the plan takes beyond it.\n";
   }
-  for (const OtherPlan& other : compilation.others) {
-    const OtherPlanText text = text_of(other, program.target, program.fusion, program.evaluated_by);
-    sums.add({text.title, text.result});
-    meanings += text.meaning + "\n";
+  for (const OtherPlanText& other : texts_of_others(compilation)) {
+    sums.add({other.title, other.result});
+    if (!other.meaning.empty()) meanings += other.meaning + "\n";
   }
 
   const TextTable steps = report_table(

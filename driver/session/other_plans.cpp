@@ -1,81 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/session/other_plans.h"
 
+#include <algorithm>
+#include <optional>
+
 #include <fmt/format.h>
 
 #include "core/number_text.h"
+#include "driver/session/compile_way.h"
+#include "driver/session/fixed_operators.h"
+#include "driver/session/prepared_graph.h"
+#include "driver/session/session.h"
 #include "fusion/strategies/candidates.h"
 #include "fusion/strategies/fixed_groups.h"
-#include "lowering/program/planners.h"
 
 namespace stowage {
 namespace {
 
 /// Nothing where some operator or fixed group cannot be planned so.
-std::optional<std::int64_t> cycles_of(const Graph& graph, const std::vector<FusionTemplate>& templates,
-                                      const Strategy& strategy, const Backend& backend, const Target& target,
+std::optional<std::int64_t> cycles_of(const Alternative& alternative, const Graph& graph, const CompileWay& way,
                                       const std::vector<std::vector<OpId>>& fixed, const CostOptions& costs,
                                       const std::stop_token& stop) {
-  const auto cost = backend.group_cost(std::string(published_planner), target,
-                                       {costs.threads, costs.cache, nullptr, costs.evaluator});
+  const auto cost = way.backend->group_cost(alternative.planner, alternative.target,
+                                            {costs.threads, costs.cache, nullptr, costs.evaluator});
   if (cost == nullptr) return std::nullopt;
-  CandidateSet set = find_candidate_groups(graph, templates, cost.get(), {}, stop);
+  CandidateSet set = find_candidate_groups(graph, way.templates, cost.get(), {}, stop);
   const FixedCandidates person = find_fixed(set, fixed);
   if (!person.refused.empty()) return std::nullopt;
   Choice choice;
   if (person.candidates.empty()) {
-    choice = strategy.choose(set, {}, stop);
+    choice = way.strategy->choose(set, {}, stop);
   } else {
-    choice = with_fixed(set, strategy.choose(with_fixed(set, person.candidates), {}, stop), person.candidates);
+    choice = with_fixed(set, way.strategy->choose(with_fixed(set, person.candidates), {}, stop), person.candidates);
   }
   const std::int64_t cycles = total_cycles(set, choice.candidates);
   if (stop.stop_requested() || cycles >= CandidateSet::unplannable) return std::nullopt;
   return cycles;
 }
 
-}  // namespace
-
-std::vector<OtherPlan> other_plans(const Graph& graph, const std::vector<FusionTemplate>& templates,
-                                   const Strategy& strategy, const Backend& backend, const std::string& planner,
-                                   const Target& target, std::int64_t cycles,
-                                   const std::vector<std::vector<OpId>>& fixed, const CostOptions& costs,
-                                   const std::stop_token& stop) {
-  const auto on = [&](int cores) {
-    Target fewer = target;
-    fewer.cores.count = cores;
-    return cycles_of(graph, templates, strategy, backend, fewer, fixed, costs, stop);
-  };
-  if (planner != published_planner) {
-    const auto found = on(target.cores.count);
-    if (!found) return {};
-    return {{std::string(published_planner), target.cores.count, *found}};
-  }
-  if (costs.evaluator.by == EvaluatedBy::learned) return {};  // what was learned holds for no other number of cores
-  std::vector<OtherPlan> best;
-  for (const int share : {2, 4, 8}) {
-    if (target.cores.count < share) break;
-    const auto found = on(target.cores.count / share);
-    if (!found || *found >= (best.empty() ? cycles : best.front().cycles)) continue;
-    best = {{std::string(published_planner), target.cores.count / share, *found}};
-  }
-  return best;
+/// With pictures as its planner has them.
+std::optional<std::int64_t> cycles_of(const Alternative& alternative, const NetworkToCompare& network,
+                                      const CompileWay& way, const CostOptions& costs, const std::stop_token& stop) {
+  const std::string layout =
+      alternative.planner == way.planner ? way.layout : way.backend->default_layout(alternative.planner);
+  std::optional<Graph> other;
+  if (layout != way.layout) other = prepared_graph(network.imported, layout, alternative.target, {});
+  const Graph& graph = other ? *other : network.prepared;
+  Diagnostics unknown;  // a group of views that only this layout has: the other plan cannot have it
+  const auto groups = find_groups(graph, network.groups, unknown);
+  if (!groups) return std::nullopt;
+  return cycles_of(alternative, graph, way, *groups, costs, stop);
 }
 
-OtherPlanText text_of(const OtherPlan& other, const Target& target, std::string_view strategy, EvaluatedBy by) {
-  std::string result = fmt::format("{} cycles, {}", grouped_digits(other.cycles),
-                                   seconds_text(static_cast<double>(other.cycles) / target.clock_hz));
-  if (by != EvaluatedBy::closed_form) result += fmt::format(", by {}", text_of(by));
-  if (other.cores == target.cores.count) {
-    return {
-        fmt::format("by planner {}", other.planner), result,
-        fmt::format("Planner {}, the published one, takes that with the groups that {} chooses for it, and pictures as "
-                    "ONNX has them.",
-                    other.planner, strategy)};
+}  // namespace
+
+std::vector<OtherPlan> other_plans(const NetworkToCompare& network, const CompileWay& way, const std::string& strategy,
+                                   std::int64_t cycles, const CostOptions& costs, const std::stop_token& stop) {
+  std::vector<OtherPlan> others;
+  std::optional<OtherPlan> fastest;
+  for (const Alternative& alternative :
+       way.backend->alternatives({way.planner, way.target, strategy, way.evaluator.by})) {
+    const auto taken = cycles_of(alternative, network, way, costs, stop);
+    if (!taken) continue;
+    const OtherPlan other{alternative.planner, alternative.target.cores.count, *taken};
+    if (!alternative.if_faster) {
+      others.push_back(other);
+    } else if (*taken < (fastest ? fastest->cycles : cycles)) {
+      fastest = other;
+    }
   }
-  return {fmt::format("on {} of {} cores", other.cores, target.cores.count), result,
-          fmt::format("On fewer cores planner {} is faster, because more cores load more in all; planner searched "
-                      "chooses how many to use.",
-                      other.planner)};
+  if (fastest) others.push_back(*fastest);
+  return others;
+}
+
+std::vector<OtherPlanText> texts_of_others(const Compilation& compilation) {
+  if (compilation.others.empty()) return {};
+  const Program& program = compilation.program;
+  const std::vector<Alternative> alternatives =
+      backend_of(compilation).alternatives({program.planner, program.target, program.fusion, program.evaluated_by});
+  std::vector<OtherPlanText> texts;
+  for (const OtherPlan& other : compilation.others) {
+    std::string result = fmt::format("{} cycles, {}", grouped_digits(other.cycles),
+                                     seconds_text(static_cast<double>(other.cycles) / program.target.clock_hz));
+    if (program.evaluated_by != EvaluatedBy::closed_form)
+      result += fmt::format(", by {}", text_of(program.evaluated_by));
+    const auto known = std::find_if(alternatives.begin(), alternatives.end(), [&](const Alternative& alternative) {
+      return alternative.planner == other.planner && alternative.target.cores.count == other.cores;
+    });
+    if (known != alternatives.end()) {
+      texts.push_back({known->title, std::move(result), known->meaning});
+    } else {
+      texts.push_back({fmt::format("by planner {} on {} cores", other.planner, other.cores), std::move(result), ""});
+    }
+  }
+  return texts;
 }
 
 }  // namespace stowage

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a network would take if it were planned otherwise, for the summary of a compilation.
+// What a network would take if it were planned otherwise, for the summary of a compilation. What there is to compare
+// with, the family of its target says (driver/backend/alternative.h).
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "driver/backend/backend.h"
-#include "fusion/strategies/strategy.h"
 #include "lowering/program/planned_cost.h"
 
 namespace stowage {
+
+struct Compilation;
+struct CompileWay;
 
 /// What another planner makes of the network on some of the target's cores, with the groups that the same strategy
 /// chooses for it: the result of `compile` with that planner and `--set target.cores.count`.
@@ -24,24 +25,26 @@ struct OtherPlan {
   friend bool operator==(const OtherPlan&, const OtherPlan&) = default;
 };
 
-/// Of a family that has the published planner (`swtvm`). Of a planner that is not the published one: the published one,
-/// if it can plan the network. Of the published one: the number of cores among a half, a quarter and an eighth of them
-/// with which it takes fewest cycles, if these are fewer than `cycles`, what it takes with all. `costs`: threads and
-/// cache; choices are left alone.
-std::vector<OtherPlan> other_plans(const Graph& graph, const std::vector<FusionTemplate>& templates,
-                                   const Strategy& strategy, const Backend& backend, const std::string& planner,
-                                   const Target& target, std::int64_t cycles,
-                                   const std::vector<std::vector<OpId>>& fixed, const CostOptions& costs,
-                                   const std::stop_token& stop);
+/// A network that is compiled.
+struct NetworkToCompare {
+  const Graph& imported;
+  const Graph& prepared;  ///< with its pictures as they lie in the compilation
+  const std::vector<FixedGroup>& groups;
+};
+
+/// The family's alternatives to compiling it `way`, with which it takes `cycles`, as far as they can plan it and are to
+/// be told. `costs`: threads, cache and evaluator; choices are left alone.
+std::vector<OtherPlan> other_plans(const NetworkToCompare& network, const CompileWay& way, const std::string& strategy,
+                                   std::int64_t cycles, const CostOptions& costs, const std::stop_token& stop);
 
 /// For a summary: the title of a row, what stands in it, and the sentence that says how it is to be read.
 struct OtherPlanText {
   std::string title;
   std::string result;
-  std::string meaning;
+  std::string meaning;  ///< empty: of an alternative that the family no longer has
 };
-/// `by` has said the cycles, as it has compared the groups; named where it is not the closed form, by which the rest of
-/// a summary is.
-OtherPlanText text_of(const OtherPlan& other, const Target& target, std::string_view strategy, EvaluatedBy by);
+/// What has said the cycles, as it has compared the groups, is named where it is not the closed form, by which the rest
+/// of a summary is.
+std::vector<OtherPlanText> texts_of_others(const Compilation& compilation);
 
 }  // namespace stowage

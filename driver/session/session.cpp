@@ -27,7 +27,6 @@
 #include "lowering/model/planner.h"
 #include "lowering/program/launches.h"
 #include "lowering/program/plan_choices.h"
-#include "lowering/program/planners.h"
 #include "lowering/program/program.h"
 
 namespace stowage {
@@ -240,14 +239,8 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   const bool is_cut_short = limited != nullptr && limited->is_cut_short;
   if (is_cut_short) note_limit(compilation, *limited, diagnostics);
   if (request.fixed.schedules.empty() && !is_cut_short) {
-    const std::string published(published_planner);
-    const std::string layout = way.planner == published ? way.layout : way.backend->default_layout(published);
-    const Graph other = layout == way.layout ? placed : prepared_graph(graph, layout, way.target, {});
-    Diagnostics unknown;  // a group of views that only this layout has: the other plan cannot have it
-    if (const auto groups = find_groups(other, request.fixed.groups, unknown)) {
-      compilation.others = other_plans(other, way.templates, *way.strategy, *way.backend, way.planner, way.target,
-                                       compilation.fusion.totals.front().cycles, *groups, costs, stop);
-    }
+    compilation.others = other_plans({graph, placed, request.fixed.groups}, way, request.fusion,
+                                     compilation.fusion.totals.front().cycles, costs, stop);
   }
   return plan_and_emit(std::move(compilation), *fused, request.fixed, way, request.fusion, costs, diagnostics, stop,
                        progress);

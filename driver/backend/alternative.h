@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Other ways to plan a network, for the summary of a compilation to compare with: what they are and how they read is
+// known to the family of its target; that they are planned, and which of them is told, to driver/session/other_plans.h.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/target.h"
+#include "lowering/evaluate/evaluator.h"
+
+namespace stowage {
+
+/// How a network is compiled.
+struct CompiledBy {
+  const std::string& planner;
+  const Target& target;
+  std::string_view strategy;
+  EvaluatedBy evaluated_by = EvaluatedBy::closed_form;
+};
+
+struct Alternative {
+  std::string planner;
+  Target target;
+  std::string title;    ///< of its row in a summary
+  std::string meaning;  ///< the sentence that says how the row is to be read
+  bool if_faster =
+      false;  ///< told only where it takes less than what is compiled, and of several such ones the fastest
+};
+
+}  // namespace stowage
