@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/block_names.h"
 #include "core/number_text.h"
 #include "core/operators/picture.h"
 
@@ -52,8 +53,10 @@ struct SummedChannels {
 SummedChannels summed_channels(StageDraft& stage, const ChannelIndex& feature, std::int64_t features,
                                std::int64_t groups, std::int64_t channels, std::int64_t block) {
   if (groups == 1 && block > 0) {
-    ChannelIndex all{
-        {}, block, stage.reduction_axis("rc_block", channels / block), stage.reduction_axis("rc_lane", block)};
+    ChannelIndex all{{},
+                     block,
+                     stage.reduction_axis(block_iterator_name("rc"), channels / block),
+                     stage.reduction_axis(lane_iterator_name("rc"), block)};
     all.number = all.of_block * block + all.in_block;
     return {all.number, all};
   }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/block_names.h"
 #include "core/number_text.h"
 
 namespace stowage::operators {
@@ -68,9 +69,9 @@ PictureAxes picture_axes(const Definer& d, StageDraft& stage, std::int64_t batch
     d.refuse("shape-mismatch", fmt::format("{} are no number of blocks of {}", counted(channels, "channel"), block));
   }
   axes.channel.block = block;
-  axes.channel.of_block = stage.axis(name + "_block", channels / block);
+  axes.channel.of_block = stage.axis(block_iterator_name(name), channels / block);
   axes.spatial = spatial_axes(stage, windows);
-  axes.channel.in_block = stage.axis(name + "_lane", block);
+  axes.channel.in_block = stage.axis(lane_iterator_name(name), block);
   axes.channel.number = axes.channel.of_block * block + axes.channel.in_block;
   return axes;
 }

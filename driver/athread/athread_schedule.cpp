@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/block_names.h"
 #include "core/check.h"
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_model.h"
@@ -135,11 +136,11 @@ class NameCheck {
     const auto is_known = [&](const std::string& name) {
       return std::find(known.begin(), known.end(), name) != known.end();
     };
-    const bool is_in_blocks = is_known(given + "_block") && is_known(given + "_lane");
+    const bool is_in_blocks = is_known(block_iterator_name(given)) && is_known(lane_iterator_name(given));
     diagnostic.remedy = is_in_blocks ? fmt::format(
-                                           "these channels lie in blocks, as {0}_block and {0}_lane; with "
-                                           "--layout given they are '{0}'",
-                                           given)
+                                           "these channels lie in blocks, as {1} and {2}; with --layout given they "
+                                           "are '{0}'",
+                                           given, block_iterator_name(given), lane_iterator_name(given))
                                      : suggest_name(given, known);
     diagnostics_->add(std::move(diagnostic));
   }

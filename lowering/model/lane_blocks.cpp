@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "core/block_names.h"
 #include "core/decision_rules.h"
 #include "lowering/ir/compute_form.h"
 #include "lowering/model/group_model.h"
@@ -294,8 +295,9 @@ class LaneBlocker {
     if (stage.finish) stage.finish = renumbered_leaves(stage.finish);
     Axis& blocks = stage.axes[axis.index()];
     blocks.extent /= block_;
-    blocks.name = name_ + "_block";
-    stage.axes.insert(stage.axes.begin() + static_cast<std::ptrdiff_t>(lanes.index()), {name_ + "_lane", block_});
+    blocks.name = block_iterator_name(name_);
+    stage.axes.insert(stage.axes.begin() + static_cast<std::ptrdiff_t>(lanes.index()),
+                      {lane_iterator_name(name_), block_});
     ++stage.spatial;
   }
 
@@ -383,7 +385,7 @@ LaneBlocks possible_lane_blocks(const StageList& stages, const std::set<std::str
   for (const GroupIterator& iterator : group_iterators(stages)) {
     if (!iterator.spatial || apart.contains(iterator.name) || apart.contains(iterator.name + "o")) continue;
     // Of pictures whose channels lie in blocks these are blocks already.
-    if (iterator.name.ends_with("_block") || iterator.name.ends_with("_lane")) continue;
+    if (is_half_of_block(iterator.name)) continue;
     for (const std::int64_t vectors : preferred_vectors) {
       const std::int64_t block = vectors * lanes;
       if (iterator.extent % block != 0) continue;
@@ -415,9 +417,9 @@ LaneBlocks narrow_lane_blocks(const StageList& stages, const LaneBlocks& wide, c
 std::variant<StageList, Decision> block_lanes(StageList stages, const LaneBlocks& blocks) {
   for (const auto& [name, block] : blocks) {
     const GroupModel model = model_of_no_target(stages);
-    const auto lane = model.iterator_named(name + "_lane");
+    const auto lane = model.iterator_named(lane_iterator_name(name));
     const bool is_blocked = lane && model.iterators[*lane].extent == block;
-    if (is_blocked && model.iterator_named(name + "_block")) continue;
+    if (is_blocked && model.iterator_named(block_iterator_name(name))) continue;
     auto blocked = block_one(std::move(stages), name, block);
     if (const auto* why = std::get_if<std::string>(&blocked)) {
       return Decision::refuse(schedule_rule, fmt::format("lanes: {} cannot be blocked by {}: {}", name, block, *why));

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/block_names.h"
 #include "lowering/model/copied_inputs.h"
 #include "lowering/model/folded_stages.h"
 #include "lowering/model/group_model.h"
@@ -52,7 +53,7 @@ bool keeps_named_tensors(const StageList& list, const Schedule& schedule) {
 /// Whether a schedule speaks of the blocks or lanes of an iterator.
 bool names_block(const std::set<std::string>& named, const std::string& iterator) {
   const auto is_named = [&](const std::string& name) { return named.contains(name) || named.contains(name + "o"); };
-  return is_named(iterator + "_block") || is_named(iterator + "_lane");
+  return is_named(block_iterator_name(iterator)) || is_named(lane_iterator_name(iterator));
 }
 
 }  // namespace
@@ -135,7 +136,7 @@ void tell_form(TraceSink sink, const std::string& subject, const StageList& stag
   const GroupModel model = model_of_no_target(stages);
   const GroupTrace trace = group_trace(sink, subject, model);
   for (const auto& [iterator, block] : form.lanes) {
-    const auto lanes = model.iterator_named(iterator + "_lane");
+    const auto lanes = model.iterator_named(lane_iterator_name(iterator));
     if (lanes) trace.add(LanesBlocked{*lanes, block});
   }
   for (const std::vector<std::string>& run : form.merged) {
