@@ -19,6 +19,7 @@ struct CompiledBy {
   EvaluatedBy evaluated_by = EvaluatedBy::closed_form;
 };
 
+/// Plan files name one by its planner and its number of cores, in which a family's alternatives differ therefore.
 struct Alternative {
   std::string planner;
   Target target;

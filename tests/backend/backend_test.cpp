@@ -108,6 +108,31 @@ TEST_CASE("Athread compiles beside another family as it does alone", "[backend]"
   CHECK(files_below("beside") == files_below("alone"));
 }
 
+TEST_CASE("what a compilation is compared with is known to its family", "[backend]") {
+  const Workplace here;
+  write_lenet();
+  Diagnostics diagnostics;
+  const auto banks = load_target("bank16.toml", {}, diagnostics, families_of(all_backends()));
+  const auto sunway = load_target("sw26010", {"cores.count=4"}, diagnostics);
+  REQUIRE((banks && sunway));
+  const auto alternatives_of = [](const std::string& planner, const Target& target, EvaluatedBy by) {
+    std::vector<std::string> titles;
+    for (const Alternative& alternative :
+         find_backend(all_backends(), target.family)->alternatives({planner, target, "exact", by})) {
+      titles.push_back(alternative.title + (alternative.if_faster ? ", if faster" : ""));
+      CHECK(has(alternative.meaning, "planner swtvm") != has(alternative.meaning, "Planner swtvm"));
+    }
+    return titles;
+  };
+  using Titles = std::vector<std::string>;
+  CHECK(alternatives_of("tiles", *banks, EvaluatedBy::closed_form).empty());
+  CHECK(alternatives_of("searched", *sunway, EvaluatedBy::closed_form) == Titles{"by planner swtvm"});
+  CHECK(alternatives_of("searched", *sunway, EvaluatedBy::learned) == Titles{"by planner swtvm"});
+  CHECK(alternatives_of("swtvm", *sunway, EvaluatedBy::simulation) ==
+        Titles{"on 2 of 4 cores, if faster", "on 1 of 4 cores, if faster"});
+  CHECK(alternatives_of("swtvm", *sunway, EvaluatedBy::learned).empty());
+}
+
 TEST_CASE("what another family computes comes from the instructions that it emitted", "[backend]") {
   const Workplace here;
   write_lenet();
