@@ -11,16 +11,14 @@
 namespace stowage::test {
 namespace {
 
-using Json = nlohmann::json;
-
 void write_lenet() { REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0); }
 
-Json json_of(std::vector<std::string> arguments) {
+nlohmann::json json_of(std::vector<std::string> arguments) {
   arguments.emplace_back("--json");
   const ToolRun run = run_stowage(arguments);
   INFO(run.err);
   REQUIRE(run.code == 0);
-  return Json::parse(run.out);
+  return nlohmann::json::parse(run.out);
 }
 
 }  // namespace
@@ -28,27 +26,27 @@ Json json_of(std::vector<std::string> arguments) {
 TEST_CASE("groups compared by simulation: the plan's folder knows it, and all figures go together") {
   const Workplace here;
   write_lenet();
-  const Json compiled = json_of({"compile", "lenet.onnx", "--cost", "simulated", "-o", "lenet"});
+  const nlohmann::json compiled = json_of({"compile", "lenet.onnx", "--cost", "simulated", "-o", "lenet"});
   CHECK(compiled["cost"] == "simulated");
   CHECK(compiled["command"] ==
         "stowage compile lenet.onnx --target sw26010 --fusion exact --planner searched --cost simulated");
   CHECK(compiled["search"]["proved"] == true);
   CHECK(compiled["search"]["lower_bound"] == compiled["evaluated_cycles"]);
 
-  const Json simulated = json_of({"simulate", "lenet"});
+  const nlohmann::json simulated = json_of({"simulate", "lenet"});
   CHECK(simulated["cycles"] == compiled["evaluated_cycles"]);
   CHECK(simulated["closed_form_cycles"] == compiled["cycles"]);
 
   // Of every chosen candidate the record has the simulated cycles.
   std::map<std::string, std::int64_t> of_operator;
-  for (const Json& step : simulated["fused_operators"]) {
+  for (const nlohmann::json& step : simulated["fused_operators"]) {
     of_operator[step["name"].get<std::string>()] = step["cycles"].get<std::int64_t>();
   }
-  const Json plan = Json::parse(read_text("lenet/plan.json"));
+  const nlohmann::json plan = nlohmann::json::parse(read_text("lenet/plan.json"));
   CHECK(plan["cost"] == "simulated");
   std::int64_t chosen = 0;
-  const Json trace = Json::parse(read_text("lenet/trace.json"));
-  for (const Json& row : trace["fusion"]["candidates"]) {
+  const nlohmann::json trace = nlohmann::json::parse(read_text("lenet/trace.json"));
+  for (const nlohmann::json& row : trace["fusion"]["candidates"]) {
     if (row["fate"] == "chosen") chosen += row["cycles"].get<std::int64_t>();
   }
   CHECK(chosen == compiled["evaluated_cycles"]);
@@ -65,8 +63,8 @@ TEST_CASE("groups compared by simulation: the plan's folder knows it, and all fi
 TEST_CASE("what another planner takes is said by the plan's evaluator, and names it") {
   const Workplace here;
   write_lenet();
-  const Json simulated = json_of({"compile", "lenet.onnx", "--cost", "simulated"});
-  const Json closed = json_of({"compile", "lenet.onnx"});
+  const nlohmann::json simulated = json_of({"compile", "lenet.onnx", "--cost", "simulated"});
+  const nlohmann::json closed = json_of({"compile", "lenet.onnx"});
   REQUIRE(simulated["others"].size() == 1);
   CHECK(simulated["others"][0]["cost"] == "simulated");
   CHECK(closed["others"][0]["cost"] == "closed");
@@ -83,8 +81,8 @@ TEST_CASE("what another planner takes is said by the plan's evaluator, and names
 TEST_CASE("the closed form is the evaluator of a compilation that names none") {
   const Workplace here;
   write_lenet();
-  const Json usual = json_of({"compile", "lenet.onnx", "-o", "a"});
-  const Json named = json_of({"compile", "lenet.onnx", "--cost", "closed", "-o", "b"});
+  const nlohmann::json usual = json_of({"compile", "lenet.onnx", "-o", "a"});
+  const nlohmann::json named = json_of({"compile", "lenet.onnx", "--cost", "closed", "-o", "b"});
   CHECK(usual == named);
   CHECK(files_below("a") == files_below("b"));
   CHECK(usual["cost"] == "closed");
@@ -97,8 +95,8 @@ TEST_CASE("evaluators share no costs on disk") {
   const auto compile = [](const char* cost) {
     return json_of({"compile", "lenet.onnx", "--cost", cost, "--cost-cache", "cache"});
   };
-  const Json closed = compile("closed");
-  const Json simulated = compile("simulated");
+  const nlohmann::json closed = compile("closed");
+  const nlohmann::json simulated = compile("simulated");
   CHECK(simulated["evaluated_cycles"] != closed["cycles"]);
   CHECK(compile("closed") == closed);
   CHECK(compile("simulated") == simulated);
@@ -132,14 +130,14 @@ TEST_CASE("a batch sweeps the evaluator") {
   const std::string lines = read_text("out/results.jsonl");
   for (std::size_t begin = 0; begin < lines.size();) {
     const std::size_t end = lines.find('\n', begin);
-    const Json row = Json::parse(lines.substr(begin, end - begin));
+    const nlohmann::json row = nlohmann::json::parse(lines.substr(begin, end - begin));
     costs[row["job"].get<std::string>()] = row["cost"].get<std::string>();
     begin = end + 1;
   }
   REQUIRE(costs.size() == 2);
   for (const auto& [job, cost] : costs) {
     CHECK(job.find(cost) != std::string::npos);
-    CHECK(Json::parse(read_text("out/" + job + "/plan.json"))["cost"] == cost);
+    CHECK(nlohmann::json::parse(read_text("out/" + job + "/plan.json"))["cost"] == cost);
   }
 }
 

@@ -32,10 +32,6 @@ Folded in_blocks(const Graph& graph, const Target& target = target_of(4, 4)) {
   return result;
 }
 
-Shape shape_of(const Graph& graph, const std::string& tensor) {
-  return graph.tensor(graph.find_tensor(tensor).value()).shape;
-}
-
 }  // namespace
 
 TEST_CASE("a residual block hands its pictures on in blocks") {

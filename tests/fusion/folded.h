@@ -61,4 +61,8 @@ inline std::string text_of(const Graph& graph) {
   return text;
 }
 
+inline Shape shape_of(const Graph& graph, const std::string& tensor) {
+  return graph.tensor(graph.find_tensor(tensor).value()).shape;
+}
+
 }  // namespace stowage::testing

@@ -21,10 +21,6 @@ std::vector<double> values_of(const Graph& graph, const std::string& constant) {
   return values;
 }
 
-Shape shape_of(const Graph& graph, const std::string& tensor) {
-  return graph.tensor(graph.find_tensor(tensor).value()).shape;
-}
-
 bool has_phases(const Graph& graph) {
   const auto operators = graph.operators();
   return std::any_of(operators.begin(), operators.end(),

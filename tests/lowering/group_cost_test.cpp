@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of groups: equal ones are planned once, threads and the cache on disk change nothing, damage is noticed.
+// The cost of groups: equal ones are planned once, threads and the cache on disk change nothing.
 #include <atomic>
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <random>
 #include <thread>
-
-#include <unistd.h>
 
 #include "core/operators.h"
 #include "core/temporary_folder.h"
@@ -19,7 +14,6 @@
 #include "fusion/strategies/candidates.h"
 #include "fusion/strategies/strategy.h"
 #include "lowering/program/canonical_stages.h"
-#include "lowering/program/cost_cache.h"
 #include "lowering/program/launches.h"
 #include "lowering/program/plan_group.h"
 #include "lowering/program/planned_cost.h"
@@ -29,21 +23,14 @@
 #include "lowering/time/dma_alignment.h"
 #include "tests/fusion/net.h"
 #include "tests/fusion/random_net.h"
+#include "tests/lowering/priced_groups.h"
 
 using namespace stowage;
-using stowage::testing::Net;
-using stowage::testing::RandomNet;
+using namespace stowage::testing;
 
 namespace {
 
 namespace fs = std::filesystem;
-
-Target small_target() {
-  Diagnostics diagnostics;
-  auto target = load_target("sw26010", {}, diagnostics);
-  check(static_cast<bool>(target), format_diagnostics(diagnostics));
-  return *target;
-}
 
 /// Counts how often groups are planned.
 class CountingPlanner : public Planner {
@@ -78,50 +65,6 @@ class CountingSearch : public Planner {
   }
   mutable std::atomic<int> searches{0};
 };
-
-/// Three equal blocks of convolution, activation and addition.
-Graph repeated_blocks() {
-  Net net("blocks");
-  TensorId x = net.input("x", {1, 16, 14, 14});
-  for (const std::string block : {"a", "bb", "ccc"}) {
-    const TensorId c = net.op("Relu", block + "_relu", {net.conv(block + "_conv", x, 16, 3)});
-    x = net.op("Add", block + "_add", {c, x});
-  }
-  return net.done({x});
-}
-
-std::vector<FusedOperator> allowed_groups(const CandidateSet& set) {
-  std::vector<FusedOperator> groups;
-  for (const CandidateGroup& candidate : set.candidates) {
-    if (candidate.allowed() && !candidate.group.is_view) groups.push_back(candidate.group);
-  }
-  return groups;
-}
-
-std::vector<GroupCost::Answer> answers_of(const PlannedGroupCost& cost, const Graph& graph,
-                                          const std::vector<FusedOperator>& groups) {
-  return cost.costs(graph, groups, {});
-}
-
-void check_equal(const std::vector<GroupCost::Answer>& a, const std::vector<GroupCost::Answer>& b) {
-  REQUIRE(a.size() == b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    CHECK(a[i].decision == b[i].decision);
-    CHECK(a[i].cycles == b[i].cycles);
-  }
-}
-
-std::string text_of(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-fs::path only_file(const fs::path& folder) {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
-  REQUIRE(files.size() == 1);
-  return files[0];
-}
 
 /// Costs of which no change of the target lifts a refusal.
 class NoChange : public GroupCost {
@@ -373,130 +316,6 @@ TEST_CASE("a simulation that is stopped leaves no cost behind") {
     CHECK(answer.decision.rule == "stopped");
   }
   for (const GroupCost::Answer& answer : answers_of(cost, graph, groups)) CHECK(answer.decision.rule != "stopped");
-}
-
-TEST_CASE("damaged caches are as good as none") {
-  const TemporaryFolder folder;
-  const Target target = small_target();
-  const Graph graph = repeated_blocks();
-  const auto groups = allowed_groups(find_candidate_groups(graph, built_in_templates(), nullptr, {}));
-  const PlannedGroupCost cost(*find_planner("swtvm"), target, {1, folder.path()});
-  const auto expected = answers_of(cost, graph, groups);
-  const fs::path file = only_file(folder.path());
-  const std::string whole = text_of(file);
-  const unsigned seed = 20261121;
-  INFO("seed " << seed);
-  std::mt19937 random(seed);
-  for (int i = 0; i < 200; ++i) {
-    std::string text = whole;
-    if (i % 2 == 0) text.resize(random() % text.size());
-    for (unsigned flips = random() % 4; flips > 0 && !text.empty(); --flips) {
-      text[random() % text.size()] = static_cast<char>(random() % 256);
-    }
-    std::ofstream(file, std::ios::binary) << text;
-    check_equal(expected, answers_of(cost, graph, groups));
-  }
-  fs::remove(file);
-  fs::create_directories(file);  // not even a file
-  check_equal(expected, answers_of(cost, graph, groups));
-}
-
-TEST_CASE("two caches share a folder") {
-  const TemporaryFolder folder;
-  const std::string key_a = hash128_of("a");
-  const std::string key_b = hash128_of("b");
-  CostCache one(folder.path(), "same");
-  CostCache two(folder.path(), "same");
-  one.add(key_a, {Decision::allow(), 12});
-  two.add(key_b, {Decision::refuse("ldm-capacity", "needs\tmore \\ than\nthere is", "3 KiB more"), 0});
-  one.save();
-  two.save();
-  const CostCache both(folder.path(), "same");
-  REQUIRE(both.find(key_a) != nullptr);
-  CHECK(both.find(key_a)->cycles == 12);
-  REQUIRE(both.find(key_b) != nullptr);
-  CHECK(both.find(key_b)->decision.flip == "3 KiB more");
-  CHECK(both.find(key_b)->decision.reason == "needs\tmore \\ than\nthere is");
-  CHECK(CostCache(folder.path(), "other").find(key_a) == nullptr);
-}
-
-TEST_CASE("a cache of costs is written under a name that nobody can guess") {
-  const TemporaryFolder folder;
-  const auto precious = folder.path() / "precious";
-  std::ofstream(precious) << "a thesis";
-  const auto cache = folder.path() / "cache";
-  std::filesystem::create_directory(cache);
-  const std::string file = hash128_of("same") + ".costs";
-  // What stands at a name that could be guessed, a link to somebody's file, is neither followed nor taken.
-  std::filesystem::create_symlink(precious, cache / (file + "." + std::to_string(::getpid()) + ".tmp"));
-  CostCache costs(cache, "same");
-  costs.add(hash128_of("a"), {Decision::allow(), 12});
-  costs.save();
-  std::ifstream stream(precious);
-  std::string text;
-  std::getline(stream, text);
-  CHECK(text == "a thesis");
-  CHECK(std::filesystem::is_regular_file(std::filesystem::symlink_status(cache / file)));
-  CHECK(CostCache(cache, "same").find(hash128_of("a")) != nullptr);
-}
-
-TEST_CASE("what a killed process left of a cache of costs goes with the next one") {
-  const TemporaryFolder folder;
-  const std::string file = hash128_of("same") + ".costs";
-  const auto left = folder.path() / ("." + file + ".stowage-0123456789abcdef");
-  std::ofstream(left) << "half";
-  CostCache costs(folder.path(), "same");
-  costs.add(hash128_of("a"), {Decision::allow(), 12});
-  costs.save();
-  CHECK_FALSE(std::filesystem::exists(left));
-}
-
-TEST_CASE("a folder of costs is tidied of our own files only") {
-  const TemporaryFolder folder;
-  const std::string ours = hash128_of("same") + ".costs";
-  const auto write = [&](const std::string& name, int hours_old) {
-    std::ofstream(folder.path() / name) << "text";
-    fs::last_write_time(folder.path() / name, fs::file_time_type::clock::now() - std::chrono::hours(hours_old));
-  };
-  const std::vector<std::string> of_others = {"thesis.costs.txt",
-                                              "my.costs.bak",
-                                              "my.costs",
-                                              ".costs",
-                                              "." + ours + ".stowage-notes",
-                                              ".my.costs.stowage-0123456789abcdef",
-                                              ours + ".stowage-0123456789abcdef",
-                                              ours + ".bak",
-                                              ours + ".tmp",
-                                              ours + ".mine.tmp",
-                                              hash128_of("x").substr(1) + ".costs"};
-  for (const std::string& name : of_others) write(name, 200);
-  const std::string other = hash128_of("other") + ".costs";
-  const std::vector<std::string> left = {other + ".1234.tmp", "." + other + ".stowage-0123456789abcdef"};
-  for (const std::string& name : left) write(name, 2);
-  const std::string fresh = "." + other + ".stowage-fedcba9876543210";
-  write(fresh, 0);
-  constexpr int conditions = 70;  // more than are kept
-  for (int i = 0; i < conditions; ++i) write(hash128_of(std::to_string(i)) + ".costs", 1 + i);
-  CostCache costs(folder.path(), "same");
-  costs.add(hash128_of("a"), {Decision::allow(), 12});
-  costs.save();
-
-  const auto is_there = [&](const std::string& name) { return fs::exists(folder.path() / name); };
-  for (const std::string& name : of_others) {
-    INFO(name);
-    CHECK(is_there(name));
-  }
-  for (const std::string& name : left) {
-    INFO(name);
-    CHECK_FALSE(is_there(name));
-  }
-  CHECK(is_there(fresh));
-  CHECK(is_there(ours));
-  int kept = 0;
-  for (int i = 0; i < conditions; ++i) kept += is_there(hash128_of(std::to_string(i)) + ".costs") ? 1 : 0;
-  CHECK(kept == 63);
-  CHECK(is_there(hash128_of("0") + ".costs"));
-  CHECK_FALSE(is_there(hash128_of("69") + ".costs"));
 }
 
 TEST_CASE("this program has a build id") { CHECK(build_id().size() >= 16); }

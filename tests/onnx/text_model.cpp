@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <onnx/defs/parser.h>
+#include <catch2/catch.hpp>
 
 #include <fstream>
 
@@ -59,6 +60,12 @@ ImportOutcome import_model(const onnx::ModelProto& model, const ImportOptions& o
 
 ImportOutcome import_text(const std::string& graph, int opset, const ImportOptions& options) {
   return import_model(text_model(graph, opset), options);
+}
+
+Shape output_shape(const ImportOutcome& outcome) {
+  INFO(outcome.text());
+  REQUIRE(outcome.graph);
+  return outcome.graph->tensor(outcome.graph->outputs()[0]).shape;
 }
 
 std::string outline(const Graph& graph) {

@@ -37,6 +37,9 @@ ImportOutcome import_model(const onnx::ModelProto& model, const ImportOptions& o
 ImportOutcome import_text(const std::string& graph, int opset = 13, const ImportOptions& options = {});
 ImportOutcome import_file(const std::string& path, const ImportOptions& options = {});
 
+/// Of the graph's first output, or a failed test.
+Shape output_shape(const ImportOutcome& outcome);
+
 /// "Conv[x,w,b] Relu[Conv_1]" …: kinds and operands of all operators, for comparing a graph at a glance.
 std::string outline(const Graph& graph);
 
