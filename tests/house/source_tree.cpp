@@ -17,6 +17,8 @@ namespace fs = std::filesystem;
 constexpr std::array folders = {"cmake",  "core",      "docs",     "driver",  "emitter",
                                 "fusion", "inspector", "lowering", "samples", "tests"};
 
+constexpr std::array product = {"core", "driver", "emitter", "fusion", "inspector", "lowering"};
+
 std::vector<std::string> lines_of(const fs::path& path) {
   std::ifstream stream(path);
   std::vector<std::string> lines;
@@ -48,6 +50,11 @@ std::vector<SourceFile> read_tree() {
 std::string SourceFile::folder() const {
   const auto slash = path.find('/');
   return slash == std::string::npos ? std::string() : path.substr(0, slash);
+}
+
+bool SourceFile::is_product() const {
+  const std::string first = folder();
+  return std::find(product.begin(), product.end(), first) != product.end();
 }
 
 std::vector<std::string> SourceFile::includes() const {

@@ -15,6 +15,8 @@ struct SourceFile {
   [[nodiscard]] bool is_cpp() const { return is_header() || path.ends_with(".cpp"); }
   /// First folder of the path, empty for a file in the root.
   [[nodiscard]] std::string folder() const;
+  /// What is built into the programs and libraries.
+  [[nodiscard]] bool is_product() const;
   /// Files it includes, as written between "" or <>.
   [[nodiscard]] std::vector<std::string> includes() const;
 };
