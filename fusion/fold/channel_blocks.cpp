@@ -66,12 +66,7 @@ class BlockChoice {
         tensor.producer && tensor.type == ElementType::f32 && shape.size() >= 3 && shape.size() <= 5;
     if (lanes < 2 || !is_picture || element_count(shape) == 0 || shape[1] % lanes != 0) return 0;
     if (tensor.is_output && !has_one_pixel(shape)) return 0;
-    const std::int64_t wide = 2 * lanes;
-    if (shape[1] % wide != 0) return lanes;
-    if (has_one_pixel(shape)) return wide;  // it is the same in memory, and must not narrow what it is made of
-    const std::int64_t blocks = shape[1] / wide;
-    const bool has_few = blocks < target_.cores.count && element_count(shape) / shape[1] < target_.cores.count;
-    return has_few ? lanes : wide;
+    return shape[1] % (2 * lanes) != 0 ? lanes : 2 * lanes;
   }
 
   [[nodiscard]] std::size_t leader_of(std::size_t tensor) const {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "lowering/ir/compute_form.h"
+#include "lowering/model/idle_parts.h"
 #include "lowering/model/sharing.h"
 #include "lowering/search/core_needs.h"
 #include "lowering/search/core_orders.h"
@@ -45,7 +46,7 @@ class LeastCost {
     for (const ModelIterator& iterator : model.iterators) {
       if (!iterator.spatial) continue;
       const bool may_cut = moves_all_stores(model, choices_.next_id());
-      choices_.push_back(may_cut ? choices_of(std::max<std::int64_t>(1, iterator.extent))
+      choices_.push_back(may_cut ? numbers_of_parts(iterator.extent, target.cores.count)
                                  : std::vector<std::int64_t>{1});
     }
     add_dimensions();
@@ -54,7 +55,7 @@ class LeastCost {
 
   [[nodiscard]] const GroupModel& model() const { return model_; }
   [[nodiscard]] const Target& target() const { return target_; }
-  /// Numbers of parts that cut an iterator into different sizes, most first.
+  /// Numbers of parts of every spatial iterator.
   [[nodiscard]] const IdVector<IteratorId, std::vector<std::int64_t>>& choices() const { return choices_; }
 
   /// `choice` by spatial iterator, an index into its choices; `sharing` by buffer, none given: by each core for itself.
@@ -72,8 +73,9 @@ class LeastCost {
       if (buffer.kind == ModelBuffer::Kind::intermediate) continue;
       const StageTensor& tensor = model_.list->tensors[buffer.tensor];
       const std::int64_t again = tiling != nullptr ? tiling->again[b] : 1;
-      const std::int64_t wanted = again * elements(of_buffer_[b], choice) * byte_size(tensor.type);
-      const std::int64_t moved = sharing.empty() ? wanted : wanted / cores_of(sharing[b], cores, target_);
+      const SharedBy by = sharing.empty() ? SharedBy::core : sharing[b];
+      const std::int64_t wanted = again * elements(of_buffer_[b], choice, by) * byte_size(tensor.type);
+      const std::int64_t moved = wanted / cores_of(by, cores, target_);
       const std::int64_t block = run(of_buffer_[b], tensor, choice, tiling != nullptr ? &tiling->extents[b] : nullptr) *
                                  byte_size(tensor.type);
       bytes += moved;
@@ -188,14 +190,6 @@ class LeastCost {
     return ceil_div(needed, box);
   }
 
-  [[nodiscard]] std::vector<std::int64_t> choices_of(std::int64_t extent) const {
-    std::vector<std::int64_t> parts;
-    for (std::int64_t p = std::min<std::int64_t>(target_.cores.count, extent); p >= 1; --p) {
-      if (ceil_div(extent, ceil_div(extent, p)) == p) parts.push_back(p);  // else the same sizes come with fewer parts
-    }
-    return parts;
-  }
-
   void add_dimensions() {
     for (const ModelBuffer& b : model_.buffers) of_buffer_.push_back(std::vector<CutDimension>(b.index.size()));
     for (const Stage& stage : model_.list->stages) of_stage_.push_back(std::vector<CutDimension>(stage.spatial));
@@ -227,7 +221,7 @@ class LeastCost {
       for (const std::int64_t parts : choices_[i]) {
         for_each_dimension(needs, [](CutDimension& dimension, const auto&) { dimension.measured.emplace_back(); });
         const std::int64_t size = ceil_div(extent, parts);
-        for (std::int64_t part = 0; part < parts; ++part) {
+        for (std::int64_t part = 0; part < filled_parts(extent, parts); ++part) {
           tiles[i] = {part * size, std::min(extent, (part + 1) * size) - 1};
           needs.find(tiles);
           for_each_dimension(needs, [&](CutDimension& dimension, const auto& reach) {
@@ -286,8 +280,10 @@ class LeastCost {
     cut.longest = std::max(cut.longest, reach.length());
   }
 
-  /// At least so many elements are needed of a buffer, over all cores.
-  [[nodiscard]] std::int64_t elements(const std::vector<CutDimension>& dimensions, const GridChoice& choice) const {
+  /// At least so many elements are needed of a buffer, over all cores. Those without a part take what others load, and
+  /// load nothing by themselves.
+  [[nodiscard]] std::int64_t elements(const std::vector<CutDimension>& dimensions, const GridChoice& choice,
+                                      SharedBy by) const {
     std::int64_t all = 1;
     IdVector<IteratorId, bool> used(choice.size(), false);
     for (const CutDimension& dimension : dimensions) {
@@ -299,7 +295,8 @@ class LeastCost {
       used[i] = true;
     }
     for (const IteratorId i : choice.ids()) {
-      if (!used[i]) all *= choices_[i][choice[i]];
+      const std::int64_t parts = choices_[i][choice[i]];
+      if (!used[i]) all *= by == SharedBy::core ? filled_parts(model_.iterators[i].extent, parts) : parts;
     }
     return several_move_one(dimensions) ? std::min<std::int64_t>(all, 1) : all;
   }
@@ -424,11 +421,15 @@ std::vector<CoreGrid> PlanBounds::grids() const {
       return;
     }
     std::vector<ParallelSplit> parallel;
+    bool has_idle_cores = false;
     for (const IteratorId at : choice.ids()) {
       const std::int64_t parts = choices[at][choice[at]];
       if (parts > 1) parallel.push_back({model.iterators[at].name, parts});
+      has_idle_cores = has_idle_cores || filled_parts(model.iterators[at].extent, parts) < parts;
     }
     for (CoreGrid& grid : orders_of(model, parallel, least_->target())) {
+      if (has_idle_cores && std::ranges::all_of(grid.sharing, [](SharedBy by) { return by == SharedBy::core; }))
+        continue;
       const LeastParts least = least_->least_parts(choice, grid.sharing);
       grid.least_cycles = least.one_after_the_other();
       grid.least_overlapped = least.overlapped();

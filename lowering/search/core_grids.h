@@ -70,9 +70,9 @@ class PlanBounds {
 };
 
 /// Every grid of at most target.cores.count parts that cuts spatial iterators into parts of equal size (the last one
-/// may be smaller), those of least cycles first; among equals the higher iterators are cut first, as published. The
-/// highest iterator counts most of a core's number, and on a target whose cores can load together also in other orders
-/// if these let them load other inputs together.
+/// may be smaller, and where something is loaded together the last ones empty), those of least cycles first; among
+/// equals the higher iterators are cut first, as published. The highest iterator counts most of a core's number, and on
+/// a target whose cores can load together also in other orders if these let them load other inputs together.
 ///
 /// The bound counts what no buffer sizes and no loop order can avoid: every core loads what its part of the output
 /// needs once, in blocks no longer than that is contiguous in main memory, by at least as many transfers as fill its

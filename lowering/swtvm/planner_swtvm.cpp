@@ -10,6 +10,7 @@
 #include "core/number_text.h"
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_trace.h"
+#include "lowering/model/idle_parts.h"
 #include "lowering/model/residents.h"
 #include "lowering/model/sharing.h"
 #include "lowering/swtvm/planner_swtvm.h"
@@ -54,11 +55,11 @@ std::optional<Decision> check_parallel(const GroupModel& model, const std::vecto
                       split.iterator));
     }
     if (!seen.insert(split.iterator).second) return refuse(fmt::format("parallel: {} is split twice", split.iterator));
-    if (split.parts < 1 || split.parts > std::max<std::int64_t>(1, found.extent)) {
+    if (split.parts < 1 || split.parts > parts_in_rows(std::max<std::int64_t>(1, found.extent), cores)) {
       return refuse(fmt::format("parallel: {} has {} elements and cannot be cut into {} parts", split.iterator,
                                 found.extent, split.parts));
     }
-    const std::int64_t filled = ceil_div(found.extent, ceil_div(std::max<std::int64_t>(1, found.extent), split.parts));
+    const std::int64_t filled = filled_parts(found.extent, split.parts);
     if (filled < split.parts && looks_up(model)) {
       return refuse(
           fmt::format("parallel: of {} parts of {} only {} have elements, and places are looked up in a table, "

@@ -12,6 +12,7 @@
 #include "lowering/interpret/interpret.h"
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_model.h"
+#include "lowering/model/idle_parts.h"
 #include "lowering/model/planner.h"
 #include "lowering/model/stage_form.h"
 #include "lowering/nest/plan.h"
@@ -298,6 +299,32 @@ TEST_CASE("a sum of nothing is planned") {
     INFO(to_text(plan.nest));
     CHECK(verify(plan.nest, sunway()).value_or("sound") == "sound");
   }
+}
+
+bool has_idle_cores(const GroupModel& model, const std::vector<ParallelSplit>& parallel) {
+  return std::any_of(parallel.begin(), parallel.end(), [&](const ParallelSplit& split) {
+    return filled_parts(model.iterators[*model.iterator_named(split.iterator)].extent, split.parts) < split.parts;
+  });
+}
+
+TEST_CASE("rows of 7 pixels are computed faster with idle cores than over any split without") {
+  const StageList stages = convolution(64, 7, 160);
+  const Target target = sunway();
+  Schedule as_they_are;
+  as_they_are.lanes.emplace();
+  const GroupModel model = build_group_model(stages, target);
+  const Plan best = plan_of(stages, searched(), target, as_they_are);
+  INFO(to_text(best.nest));
+  CHECK(has_idle_cores(model, *best.schedule.parallel));
+  std::int64_t tried = 0;
+  for (const CoreGrid& grid : core_grids(model, target)) {
+    if (has_idle_cores(model, grid.parallel) || grid.least_overlapped >= best.time.cycles) continue;
+    Schedule fixed = as_they_are;
+    fixed.parallel = grid.parallel;
+    CHECK(plan_of(stages, searched(), target, fixed).time.cycles > best.time.cycles);
+    ++tried;
+  }
+  CHECK(tried > 0);
 }
 
 TEST_CASE("the search is the same every time and tells what it tried") {

@@ -10,6 +10,7 @@
 #include "lowering/ir/loop_nest_parser.h"
 #include "lowering/ir/team_barriers.h"
 #include "lowering/model/buffer_slots.h"
+#include "lowering/model/idle_parts.h"
 #include "lowering/nest/lower.h"
 #include "lowering/program/plan_group.h"
 #include "lowering/search/core_grids.h"
@@ -290,6 +291,7 @@ TEST_CASE("random operators with random sharing and slots are sound, right, and 
   int shared = 0;
   int by_columns = 0;
   int uneven = 0;
+  int idle = 0;
   int ahead = 0;
   int unchecked = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
@@ -342,6 +344,10 @@ TEST_CASE("random operators with random sharing and slots are sound, right, and 
           return model.iterators[i].extent % split.parts != 0;
         });
     uneven += is_uneven ? 1 : 0;
+    idle +=
+        std::any_of(plan.schedule.parallel->begin(), plan.schedule.parallel->end(), [&](const ParallelSplit& split) {
+          return filled_parts(model.iterators[*model.iterator_named(split.iterator)].extent, split.parts) < split.parts;
+        });
     // In trips that others make a core that has nothing left loads all the same what does not move with them.
     if (is_uneven) continue;
     Schedule alone = plan.schedule;
@@ -352,6 +358,7 @@ TEST_CASE("random operators with random sharing and slots are sound, right, and 
   CHECK(shared * 10 > static_cast<int>(rounds));
   CHECK(by_columns * 100 > static_cast<int>(rounds));
   CHECK(uneven * 40 > static_cast<int>(rounds));
+  CHECK(idle * 100 > static_cast<int>(rounds));
   CHECK(ahead * 20 > static_cast<int>(rounds));
   CHECK(unchecked * 200 <= static_cast<int>(rounds));
 }
