@@ -11,7 +11,7 @@
 
 namespace stowage {
 
-/// How a network is compiled.
+/// How a network is compiled. What it names must outlive it.
 struct CompiledBy {
   const std::string& planner;
   const Target& target;
@@ -25,8 +25,8 @@ struct Alternative {
   Target target;
   std::string title;    ///< of its row in a summary
   std::string meaning;  ///< the sentence that says how the row is to be read
-  bool if_faster =
-      false;  ///< told only where it takes less than what is compiled, and of several such ones the fastest
+  /// Told only where it takes less than what is compiled, and of several such ones the fastest.
+  bool if_faster = false;
 };
 
 }  // namespace stowage

@@ -24,8 +24,8 @@ std::vector<std::string> layout_names();
 /// writes, unless its pictures have one pixel: these are the same in memory, and a Reshape, a view, is both.
 ///
 /// A block has two vectors of the target, whose register blocks are those of lane blocks
-/// (lowering/model/lane_blocks.h); or one where the channels make up no whole blocks of two. Float32 only; on a target of
-/// one lane nothing changes.
+/// (lowering/model/lane_blocks.h); or one where the channels make up no whole blocks of two. Float32 only; on a target
+/// of one lane nothing changes.
 ///
 /// Tensors keep their names. Records are of algorithm "layout".
 Graph block_channels(const Graph& graph, const Target& target, TraceSink trace);

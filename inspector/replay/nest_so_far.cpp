@@ -144,12 +144,10 @@ class SoFarWriter {
 
 std::string cores_line(const std::vector<ParallelSplit>& parallel) {
   std::vector<std::string> parts;
-  std::int64_t cores = 1;
-  for (const ParallelSplit& split : parallel) {
+  for (const ParallelSplit& split : parallel)
     parts.push_back(fmt::format("{} in {} parts", split.iterator, split.parts));
-    cores *= split.parts;
-  }
-  return parts.empty() ? std::string() : fmt::format("on each of {} cores: {}", cores, fmt::join(parts, ", "));
+  if (parts.empty()) return {};
+  return fmt::format("on each of {} cores: {}", core_parts(parallel), fmt::join(parts, ", "));
 }
 
 std::vector<OuterLoop> loops_around(const GroupModel& model, const NestState& state, BufferId buffer) {

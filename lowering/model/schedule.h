@@ -22,6 +22,13 @@ struct ParallelSplit {
   friend bool operator==(const ParallelSplit&, const ParallelSplit&) = default;
 };
 
+/// Parts of a grid: the cores that it uses.
+inline std::int64_t core_parts(const std::vector<ParallelSplit>& parallel) {
+  std::int64_t parts = 1;
+  for (const ParallelSplit& split : parallel) parts *= split.parts;
+  return parts;
+}
+
 /// Who loads an input together with one transfer: each core for itself, the cores of a column of the mesh, of a row,
 /// all cores.
 enum class SharedBy : std::uint8_t { core, column, row, mesh };

@@ -47,8 +47,7 @@ std::string why_not_shared(const GroupModel& model, BufferId buffer, const std::
   if (wanted != SharedBy::column && !target.dma.row_broadcast)
     return "is loaded by each core for itself on this target (dma.row_broadcast)";
   if (std::string why = why_one_slot(model, buffer); !why.empty()) return why;
-  std::int64_t cores = 1;
-  for (const ParallelSplit& split : parallel) cores *= split.parts;
+  const std::int64_t cores = core_parts(parallel);
   const std::int64_t columns = target.cores.mesh_columns;
   if (cores % columns != 0) {
     return fmt::format("is wanted by {}, which make up no whole rows of {}", counted(cores, "core"), columns);

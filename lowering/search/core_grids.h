@@ -23,13 +23,6 @@ struct CoreGrid {
   std::int64_t least_overlapped = 0;     ///< no plan at all over this grid takes fewer
 };
 
-/// The cores that a split uses.
-inline std::int64_t core_parts(const std::vector<ParallelSplit>& parallel) {
-  std::int64_t parts = 1;
-  for (const ParallelSplit& split : parallel) parts *= split.parts;
-  return parts;
-}
-
 /// Splits that are tried, from those of least cycles on, where the planner's makes a transfer unaligned.
 inline constexpr std::size_t max_tried_splits = 1000;
 

@@ -11,8 +11,7 @@ namespace stowage {
 
 std::vector<CoreGrid> orders_of(const GroupModel& model, const std::vector<ParallelSplit>& parallel,
                                 const Target& target) {
-  std::int64_t cores = 1;
-  for (const ParallelSplit& split : parallel) cores *= split.parts;
+  const std::int64_t cores = core_parts(parallel);
   if ((!target.dma.row_broadcast && !sends_down_columns(target)) || cores % target.cores.mesh_columns != 0) {
     // No whole rows, so that nothing is loaded together in any order (why_not_shared). Most grids are such.
     return {{parallel, IdVector<BufferId, SharedBy>(model.buffers.size(), SharedBy::core)}};

@@ -2,6 +2,7 @@
 // The parallel split of swTVM (section 5.4), with what groups of several stages add to it.
 #include <algorithm>
 
+#include "lowering/model/idle_parts.h"
 #include "lowering/swtvm/swtvm.h"
 
 namespace stowage {
@@ -48,7 +49,7 @@ class GridSearch {
     const bool may_cut = d < fused_ && moves_all_stores(model_, IteratorId(d));
     for (std::int64_t p = may_cut ? std::min(left, extent) : 1; p >= 1; --p) {
       const std::int64_t chunk = ceil_div(extent, p);
-      if (ceil_div(extent, chunk) != p) continue;  // the same chunks come with fewer parts
+      if (filled_parts(extent, p) != p) continue;  // the same chunks come with fewer parts
       parts_[d] = p;
       ranges_[IteratorId(d)] = chunk;
       search(d + 1, left / p);

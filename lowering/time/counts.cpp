@@ -202,31 +202,21 @@ class NestCounter {
   void count(int statement, const Fill& fill, const Enclosing& enclosing) {
     const Extents& extents = nest_.buffers[fill.buffer].extents;
     const std::span<const Range> kept = fill.around ? std::span<const Range>(*fill.around) : std::span<const Range>();
-    struct OfCore {
-      FillTotals totals;
-      bool keeps = false;
-    };
     const auto filled = [&](std::span<const Histogram* const> factors) {
-      OfCore each;
+      FillTotals each;
       for_each_box(factors, kept.size(), [&](const Extents& box, std::int64_t executions) {
-        const std::int64_t inside = fill.around ? elements_inside(box) : 0;
-        const std::int64_t elements = element_count(extents) - inside;
-        each.totals.executions += elements > 0 ? executions : 0;
-        each.totals.elements += elements * executions;
-        each.keeps = each.keeps || inside > 0;
+        const std::int64_t elements = element_count(extents) - (fill.around ? elements_inside(box) : 0);
+        each.executions += elements > 0 ? executions : 0;
+        each.elements += elements * executions;
       });
       return each;
     };
     FillTotals& total = counts_.fill[statement];
-    std::int64_t most_of_all = 0;
-    std::optional<std::int64_t> most;
-    for (const auto& [each, cores] : of_cores<OfCore>(enclosing, kept, filled)) {
-      total.executions += each.totals.executions * cores;
-      total.elements += each.totals.elements * cores;
-      most_of_all = std::max(most_of_all, each.totals.elements);
-      if (each.keeps) most = std::max(most.value_or(0), each.totals.elements);
+    for (const auto& [each, cores] : of_cores<FillTotals>(enclosing, kept, filled)) {
+      total.executions += each.executions * cores;
+      total.elements += each.elements * cores;
+      total.elements_of_busiest = std::max(total.elements_of_busiest, each.elements);
     }
-    total.elements_of_busiest = most.value_or(most_of_all);
   }
 
   /// What `measure` makes of the histograms of a box, each different one once, with the number of cores that have them.

@@ -36,11 +36,9 @@ struct ComputeTotals {
 using ComputeCounts = std::map<int, ComputeTotals>;  ///< by statement id, every Compute statement
 
 struct FillTotals {
-  std::int64_t executions = 0;  ///< that set an element, over all cores
-  std::int64_t elements = 0;    ///< that are set, over all cores
-  /// Of the core that sets most, among those that leave out something: one without a part of the output sets all of its
-  /// buffers, and has done so long before the others have computed.
-  std::int64_t elements_of_busiest = 0;
+  std::int64_t executions = 0;           ///< that set an element, over all cores
+  std::int64_t elements = 0;             ///< that are set, over all cores
+  std::int64_t elements_of_busiest = 0;  ///< of the core that sets most
 };
 
 /// A core whose calls take longer than those of the one that moves most bytes: at a border, say, where boxes are

@@ -29,7 +29,6 @@ class PlainWalk {
       for (auto& [id, totals] : dma_of_core_) totals = {};
       points_of_core_.clear();
       elements_of_core_.clear();
-      kept_of_core_.clear();
       NestWalk walk(nest_, core);
       walk.run(nest_.body, [&](const Stmt& s) { visit(walk, s); });
       std::int64_t bytes = 0;
@@ -42,14 +41,8 @@ class PlainWalk {
         counts_.compute[id].points_of_busiest = std::max(counts_.compute[id].points_of_busiest, points);
       }
       for (const auto& [id, elements] : elements_of_core_) {
-        std::int64_t& most = (kept_of_core_[id] > 0 ? most_of_keeping_ : most_of_all_)[id];
-        most = std::max(most, elements);
+        counts_.fill[id].elements_of_busiest = std::max(counts_.fill[id].elements_of_busiest, elements);
       }
-    }
-    // Cores that leave out nothing have no part of the output, unless all are such.
-    for (auto& [id, totals] : counts_.fill) {
-      const auto found = most_of_keeping_.find(id);
-      totals.elements_of_busiest = found != most_of_keeping_.end() ? found->second : most_of_all_[id];
     }
     return counts_;
   }
@@ -84,7 +77,6 @@ class PlainWalk {
       counts_.fill[s.id].executions += elements > 0 ? 1 : 0;
       counts_.fill[s.id].elements += elements;
       elements_of_core_[s.id] += elements;
-      kept_of_core_[s.id] += kept;
     }
   }
 
@@ -92,8 +84,7 @@ class PlainWalk {
   NestCounts counts_;
   std::map<int, DmaTotals> dma_of_core_;
   std::map<int, std::int64_t> points_of_core_;
-  std::map<int, std::int64_t> elements_of_core_, kept_of_core_;
-  std::map<int, std::int64_t> most_of_keeping_, most_of_all_;  ///< elements filled, by the core that fills most
+  std::map<int, std::int64_t> elements_of_core_;
 };
 
 void compare(const NestCounts& closed, const NestCounts& plain) {

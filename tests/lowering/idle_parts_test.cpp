@@ -80,6 +80,7 @@ TEST_CASE("no more parts are empty than whole rows want", "[sharing]") {
   const Planned result = product_over(5, eight_cores());
   REQUIRE(std::holds_alternative<Decision>(result));
   CHECK(std::get<Decision>(result).reason == "parallel: x has 3 elements and cannot be cut into 5 parts");
+  CHECK(std::get<Decision>(result).flip == "at most 4 parts");
 }
 
 }  // namespace

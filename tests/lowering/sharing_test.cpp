@@ -358,7 +358,7 @@ TEST_CASE("random operators with random sharing and slots are sound, right, and 
   CHECK(shared * 10 > static_cast<int>(rounds));
   CHECK(by_columns * 100 > static_cast<int>(rounds));
   CHECK(uneven * 40 > static_cast<int>(rounds));
-  CHECK(idle * 200 > static_cast<int>(rounds));
+  CHECK(idle * 100 > static_cast<int>(rounds));
   CHECK(ahead * 20 > static_cast<int>(rounds));
   CHECK(unchecked * 200 <= static_cast<int>(rounds));
 }
