@@ -78,7 +78,7 @@ std::string remedy_for(const Decision& refused) {
            "of a "
            "machine, or split the tensors";
   }
-  return "";
+  return refused.flip.empty() ? "" : "it would take " + refused.flip;
 }
 
 void warn_of_unaligned(const ProgramStep& step, const Target& target, Diagnostics& diagnostics) {
