@@ -149,7 +149,7 @@ CountSums count_sums(const Plan& plan) {
   if (largest == nullptr || largest->points_of_busiest == 0) return sums;
   const auto busiest = static_cast<double>(largest->points_of_busiest);
   sums.even_points = static_cast<double>(largest->points) / (busiest * plan.nest.cores_used());
-  for (const BoxCounts& boxes : largest->boxes_of_busy) {
+  for (const BoxCounts& boxes : largest->boxes) {
     std::int64_t of_core = 0;
     std::int64_t maximum = 0;
     std::int64_t executions = 0;

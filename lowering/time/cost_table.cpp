@@ -14,7 +14,7 @@
 #include "lowering/ir/compute_form.h"
 #include "lowering/ir/enclosing.h"
 #include "lowering/ir/mesh.h"
-#include "lowering/time/inner_loop.h"
+#include "lowering/time/core_costs.h"
 #include "lowering/time/rates.h"
 #include "lowering/time/row_alignment.h"
 
@@ -79,39 +79,6 @@ std::map<int, RowAlignment> row_alignments(const LoopNest& nest, const Target& t
   return alignments;
 }
 
-ComputeCost compute_cost(const LoopNest& nest, const Compute& compute, const ComputeTotals& totals,
-                         const Target& target) {
-  const Stage& stage = nest.stages.stages[compute.stage];
-  ComputeCost cost;
-  cost.stage = stage.name;
-  cost.part = compute.part;
-  cost.form = compute.form;
-  const bool gathers = target.cores.pipelines && (compute.form == ComputeForm::register_block ||
-                                                  lane_loop(nest, compute, target) == LaneLoop::gathered);
-  cost.vectors = gathers || (compute.form != ComputeForm::scalar && is_contiguous_along_lane(nest, compute));
-  cost.points_of_busiest = totals.points_of_busiest;
-  cost.operations = operations_of(stage, compute.part);
-  cost.operations_per_cycle = operations_per_cycle(target, result_type(stage, compute.part), cost.vectors);
-  if (!target.cores.pipelines || cost.points_of_busiest == 0) return cost;
-  const InnerLoop loop(nest, compute, target);
-  double cycles = 0;
-  for (const BoxCounts& boxes : totals.boxes_of_busy) {
-    double of_core = 0;
-    std::int64_t points = 0;
-    for (const auto& [extents, executions] : boxes) {
-      of_core += static_cast<double>(executions) * loop.cycles(extents);
-      points += executions * element_count(extents);
-    }
-    if (of_core <= cycles) continue;
-    cycles = of_core;
-    cost.points_of_busiest = points;
-  }
-  const double operations = static_cast<double>(cost.points_of_busiest) * static_cast<double>(cost.operations);
-  cost.peak = cost.operations_per_cycle;
-  cost.operations_per_cycle = std::min(cost.peak, operations / cycles);
-  return cost;
-}
-
 /// A core may issue more calls than the one that moves most bytes, and compute less than the one with most points: what
 /// it does both in, beyond these two, goes to the transfers of which it has more calls.
 void add_most_calls(CostTable& table, const NestCounts& counts) {
@@ -156,16 +123,11 @@ std::optional<std::string> without_rate(const LoopNest& nest, const Target& targ
                      name_of(route.from), name_of(route.to));
 }
 
-CostTable computation_costs(const LoopNest& nest, const ComputeCounts& counts, const Target& target) {
-  CostTable table;
-  for (const auto& [id, totals] : counts) {
-    const auto& compute = std::get<Compute>(find_statement(nest, id)->node);
-    table.push_back({id, compute_cost(nest, compute, totals, target)});
-  }
-  return table;
+CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Target& target) {
+  return cost_table(nest, counts, core_costs(nest, counts.compute, counts.fill, target), target);
 }
 
-CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Target& target) {
+CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const CoreCosts& cores, const Target& target) {
   if (const auto unknown = without_rate(nest, target)) fail_check(*unknown);
   CostTable table;
   table.push_back({std::nullopt, launch_cost(nest.launch, target)});
@@ -190,12 +152,7 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Targe
       table.push_back({id, cost});
     }
   }
-  for (Cost& cost : computation_costs(nest, counts.compute, target)) table.push_back(std::move(cost));
-  for (const auto& [id, totals] : counts.fill) {
-    const auto& fill = std::get<Fill>(find_statement(nest, id)->node);
-    const std::int64_t stores = fill_stores(nest, fill, totals.elements_of_busiest, target);
-    table.push_back({id, FillCost{totals.elements_of_busiest, stores}});
-  }
+  table.insert(table.end(), cores.rows.begin(), cores.rows.end());
   transfers(DmaDirection::put);
   add_most_calls(table, counts);
   return table;

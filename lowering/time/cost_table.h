@@ -71,8 +71,8 @@ struct ColumnBroadcastCost {
   double register_cycles = 0;
 };
 
-/// The operations of the core that takes longest, at the rate of the emitted inner loop; of the one that has most
-/// points, where the target's rates do not depend on instructions.
+/// The operations of the core that takes longest for all computations and fills (lowering/time/core_costs.h), at the
+/// rate of the emitted inner loop, or at the target's, where that does not depend on instructions.
 struct ComputeCost {
   std::string stage;
   Compute::Part part = Compute::Part::map;
@@ -86,7 +86,7 @@ struct ComputeCost {
   double peak = 0;  ///< operations per cycle at most; 0 where a loop's rate is the target's, whatever its instructions
 };
 
-/// Elements that are set to padding, or to what a reduction starts from, on the core that sets most.
+/// Elements that are set to padding, or to what a reduction starts from, on that core.
 struct FillCost {
   std::int64_t elements_of_busiest = 0;
   std::int64_t stores_of_busiest = 0;  ///< of vectors or of elements, one a cycle
@@ -112,11 +112,12 @@ ColumnBroadcastCost column_broadcast_cost(std::int64_t bytes, const Target& targ
 CostFormula meeting_cost(const LoopNest& nest, const TeamBarriers& barriers, int statement, const Target& target);
 LaunchCost launch_cost(LaunchedBy launch, const Target& target);
 
-/// Of its rows those of computations.
-CostTable computation_costs(const LoopNest& nest, const ComputeCounts& counts, const Target& target);
+struct CoreCosts;  // lowering/time/core_costs.h
 
 /// Of a nest without such a statement.
 CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Target& target);
+/// The same, where it is known what the cores compute and fill.
+CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const CoreCosts& cores, const Target& target);
 
 CostKind kind_of(const CostFormula& formula);
 /// "launch", "dma get", "barrier", "column broadcast", "compute", "fill", "dma put".

@@ -73,7 +73,8 @@ class NestCounter {
       if (!barriers.before.contains(statement.id) && !barriers.after.contains(statement.id)) return;
       const auto executions = [](std::span<const Histogram* const> factors) { return points_of(factors); };
       std::int64_t& most = counted[statement.id];
-      for (const auto& [times, cores] : of_cores<std::int64_t>(enclosing, {}, executions)) most = std::max(most, times);
+      for (const auto& [times, cores] : of_cores<std::int64_t>(enclosing, {}, executions).alike)
+        most = std::max(most, times);
     });
     return counted;
   }
@@ -176,26 +177,17 @@ class NestCounter {
   }
 
   [[nodiscard]] ComputeTotals count(const Compute& compute, const Enclosing& enclosing) const {
-    struct OfCore {
-      std::int64_t points = 0;
-      BoxCounts boxes;
-    };
     ComputeTotals total;
     const auto measured = [&](std::span<const Histogram* const> factors) {
-      OfCore of_core{points_of(factors), {}};
-      total.points_of_busiest = std::max(total.points_of_busiest, of_core.points);
-      if (of_core.points > 0 && of_core.points * 2 >= total.points_of_busiest)
-        of_core.boxes = boxes_of(factors, compute.box.size());
-      return of_core;
+      return std::pair(points_of(factors), boxes_of(factors, compute.box.size()));
     };
-    for (auto& [of_core, cores] : of_cores<OfCore>(enclosing, compute.box, measured)) {
-      total.points += of_core.points * cores;
-      if (of_core.points > 0 && of_core.points * 2 >= total.points_of_busiest)
-        total.boxes_of_busy.push_back(std::move(of_core.boxes));
+    auto [alike, of_core] = of_cores<std::pair<std::int64_t, BoxCounts>>(enclosing, compute.box, measured);
+    for (auto& [each, cores] : alike) {
+      total.points += each.first * cores;
+      total.points_of_busiest = std::max(total.points_of_busiest, each.first);
+      total.boxes.push_back(std::move(each.second));
     }
-    std::sort(total.boxes_of_busy.begin(), total.boxes_of_busy.end());
-    total.boxes_of_busy.erase(std::unique(total.boxes_of_busy.begin(), total.boxes_of_busy.end()),
-                              total.boxes_of_busy.end());
+    total.boxes_of_core = std::move(of_core);
     return total;
   }
 
@@ -212,31 +204,39 @@ class NestCounter {
       return each;
     };
     FillTotals& total = counts_.fill[statement];
-    for (const auto& [each, cores] : of_cores<FillTotals>(enclosing, kept, filled)) {
+    const auto [alike, of_core] = of_cores<FillTotals>(enclosing, kept, filled);
+    for (const auto& [each, cores] : alike) {
       total.executions += each.executions * cores;
       total.elements += each.elements * cores;
       total.elements_of_busiest = std::max(total.elements_of_busiest, each.elements);
     }
+    for (const std::size_t which : of_core) total.elements_of_core.push_back(alike[which].first.elements);
   }
 
-  /// What `measure` makes of the histograms of a box, each different one once, with the number of cores that have them.
+  template <class Measured>
+  struct OfCores {
+    std::vector<std::pair<Measured, std::int64_t>> alike;  ///< with the number of cores
+    std::vector<std::size_t> of_core;                      ///< by core: which of them
+  };
+
+  /// What `measure` makes of the histograms of a box, each different one once.
   template <class Measured, class Measure>
-  [[nodiscard]] std::vector<std::pair<Measured, std::int64_t>> of_cores(const Enclosing& enclosing,
-                                                                        std::span<const Range> box,
-                                                                        const Measure& measure) const {
+  [[nodiscard]] OfCores<Measured> of_cores(const Enclosing& enclosing, std::span<const Range> box,
+                                           const Measure& measure) const {
     ExtentCounter counter(enclosing, box, core_variables_);
-    std::vector<std::pair<Measured, std::int64_t>> measured;
+    OfCores<Measured> measured;
     std::map<std::vector<const Histogram*>, std::size_t> known;
-    std::vector<std::optional<std::size_t>> of_core(core_values_.size());
+    measured.of_core.reserve(core_values_.size());
     for (std::size_t core = 0; core < core_values_.size(); ++core) {
       const std::size_t first = first_alike(counter, core);
-      if (!of_core[first]) {
-        auto factors = counter.histograms(core_values_[core]);
-        const auto [found, is_new] = known.try_emplace(std::move(factors), measured.size());
-        if (is_new) measured.emplace_back(measure(found->first), 0);
-        of_core[first] = found->second;
+      if (first < core) {
+        measured.of_core.push_back(measured.of_core[first]);
+      } else {
+        const auto [found, is_new] = known.try_emplace(counter.histograms(core_values_[core]), measured.alike.size());
+        if (is_new) measured.alike.emplace_back(measure(found->first), 0);
+        measured.of_core.push_back(found->second);
       }
-      ++measured[*of_core[first]].second;
+      ++measured.alike[measured.of_core.back()].second;
     }
     return measured;
   }

@@ -3,6 +3,7 @@
 // exactly the same.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -28,9 +29,10 @@ using BoxCounts = std::map<std::vector<std::int64_t>, std::int64_t>;
 struct ComputeTotals {
   std::int64_t points = 0;             ///< points of the box, over all cores and executions
   std::int64_t points_of_busiest = 0;  ///< of the core that has most
-  /// Those with points, of that core and of others that have at least half as many and not the same boxes: which of
-  /// them takes longest is for a rate to say, as short rows are slow.
-  std::vector<BoxCounts> boxes_of_busy;
+  /// Boxes with points, as cores have them, each different set of them once: how long they take is for a rate to say,
+  /// as short rows are slow.
+  std::vector<BoxCounts> boxes;
+  std::vector<std::size_t> boxes_of_core;  ///< by core: which of them
 };
 
 using ComputeCounts = std::map<int, ComputeTotals>;  ///< by statement id, every Compute statement
@@ -39,7 +41,10 @@ struct FillTotals {
   std::int64_t executions = 0;           ///< that set an element, over all cores
   std::int64_t elements = 0;             ///< that are set, over all cores
   std::int64_t elements_of_busiest = 0;  ///< of the core that sets most
+  std::vector<std::int64_t> elements_of_core;
 };
+
+using FillCounts = std::map<int, FillTotals>;  ///< by statement id, every Fill statement
 
 /// A core whose calls take longer than those of the one that moves most bytes: at a border, say, where boxes are
 /// shorter and move block by block.
@@ -51,7 +56,7 @@ struct CallingCore {
 struct NestCounts {
   std::map<int, DmaTotals> dma;  ///< by statement id, every Dma statement
   ComputeCounts compute;
-  std::map<int, FillTotals> fill;  ///< by statement id, every Fill statement
+  FillCounts fill;
   /// By statement id, every get of a team and every wait for one that has a barrier (lowering/ir/team_barriers.h):
   /// executions by the core that has most.
   std::map<int, std::int64_t> barriers;

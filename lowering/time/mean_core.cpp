@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "lowering/ir/compiled_index.h"
 #include "lowering/ir/enclosing.h"
@@ -206,10 +207,16 @@ class Walk {
     for (const Buffer& buffer : nest.buffers) slots_repeat_ = std::lcm(slots_repeat_, std::int64_t{buffer.slots});
   }
 
-  std::vector<double> run(const std::vector<Walked>& body) {
+  /// `early`: by how many cycles each of the cores that compute is done sooner than the last one.
+  MeanWaits run(const std::vector<Walked>& body, const std::vector<double>& early) {
     walk(body);
     await({});
-    return std::move(waits_);
+    const double last = now_ - busy_until_;
+    if (last <= 0 || early.empty()) return {std::move(waits_), 1};
+    const double startup = std::min(startup_, last);
+    const double share = (startup + waited_cycles(last - startup, early)) / last;
+    for (const auto& [row, cycles] : waits_since_) waits_[row] -= (1 - share) * cycles;
+    return {std::move(waits_), share};
   }
 
  private:
@@ -225,6 +232,22 @@ class Walk {
     }
   };
 
+  /// Of what all cores' transfers take after the last computation, so much is waited for: the engine moves those of
+  /// cores that are done early meanwhile. `early` in ascending order.
+  [[nodiscard]] static double waited_cycles(double moving, const std::vector<double>& early) {
+    double waited = 0;
+    for (std::size_t cores = 1; cores <= early.size(); ++cores) {
+      const double of_these = moving * static_cast<double>(cores) / static_cast<double>(early.size());
+      waited = std::max(waited, of_these - early[cores - 1]);
+    }
+    return waited;
+  }
+
+  void is_busy() {
+    busy_until_ = now_;
+    waits_since_.clear();
+  }
+
   /// Cycle that the cores have come to which issue no calls of what is loaded for several.
   [[nodiscard]] double others_now() const { return now_ - behind_; }
 
@@ -233,7 +256,9 @@ class Walk {
     const int last = engine_.finish(awaited);
     if (last < 0) return;
     const double others = std::max(others_now(), engine_.now());
-    waits_[static_cast<std::size_t>(last)] += std::max(0.0, engine_.now() - now_);
+    const double waited = std::max(0.0, engine_.now() - now_);
+    waits_[static_cast<std::size_t>(last)] += waited;
+    waits_since_.emplace_back(static_cast<std::size_t>(last), waited);
     now_ = std::max(now_, engine_.now());
     behind_ = now_ - others;
   }
@@ -251,7 +276,10 @@ class Walk {
   void walk(const Walked& each) {
     ++executed_;
     switch (each.kind) {
-      case Walked::Kind::work: now_ += each.cycles; return;
+      case Walked::Kind::work:
+        now_ += each.cycles;
+        is_busy();
+        return;
       case Walked::Kind::let: values_[each.variable] = each.value(values_); return;
       case Walked::Kind::loop: walk_loop(each); return;
       case Walked::Kind::guard: {
@@ -271,6 +299,8 @@ class Walk {
       case Walked::Kind::transfer: {
         meet(each.cycles);
         now_ += each.issue;
+        is_busy();
+        startup_ = each.startup;
         if (each.of_team) behind_ += each.issue;
         engine_.advance(others_now());
         MeanTransfer transfer = each.transfer;
@@ -346,14 +376,32 @@ class Walk {
   std::int64_t slots_repeat_ = 1;  ///< trips in which all slots come round
   MeanEngine engine_;
   double now_ = 0;
+  double busy_until_ = 0;                                    ///< when the core last computed or issued calls
+  double startup_ = 0;                                       ///< of the last transfer
+  std::vector<std::pair<std::size_t, double>> waits_since_;  ///< since then: row and cycles
   double behind_ = 0;  ///< cycles that the core has issued calls for others in, since they last waited for it
   int executed_ = 0;
 };
 
+/// By how many cycles cores that compute are done sooner than the one that takes longest, in ascending order. What
+/// cores load together keeps them in step: then only what the last trip leaves.
+std::vector<double> early_cycles(const CoreCosts& cores, const NestCounts& counts) {
+  std::int64_t meetings = 1;
+  for (const auto& [statement, times] : counts.barriers) meetings = std::max(meetings, times);
+  std::int64_t longest = 0;
+  for (const std::int64_t cycles : cores.computing) longest = std::max(longest, cycles);
+  std::vector<double> early;
+  for (const std::int64_t cycles : cores.computing) {
+    if (cycles > 0) early.push_back(static_cast<double>(longest - cycles) / static_cast<double>(meetings));
+  }
+  std::sort(early.begin(), early.end());
+  return early;
+}
+
 }  // namespace
 
-std::vector<double> mean_waits(const LoopNest& nest, const NestCounts& counts, const CostTable& table) {
-  return Walk(nest, table.size()).run(Preparer(nest, counts, table).run());
+MeanWaits mean_waits(const LoopNest& nest, const NestCounts& counts, const CoreCosts& cores, const CostTable& table) {
+  return Walk(nest, table.size()).run(Preparer(nest, counts, table).run(), early_cycles(cores, counts));
 }
 
 }  // namespace stowage

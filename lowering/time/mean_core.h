@@ -12,14 +12,22 @@
 #include <vector>
 
 #include "lowering/ir/loop_nest.h"
+#include "lowering/time/core_costs.h"
 #include "lowering/time/cost_table.h"
 #include "lowering/time/counts.h"
 
 namespace stowage {
 
-/// Cycles in which the core waits, by row of the table: a wait for several transfers counts to the one that ends last.
-/// Those under way at the end of the nest are waited for there. `table` says what is filled, but not yet what is
-/// hidden.
-std::vector<double> mean_waits(const LoopNest& nest, const NestCounts& counts, const CostTable& table);
+struct MeanWaits {
+  /// Cycles in which the core waits, by row of the table: a wait for several transfers counts to the one that ends
+  /// last. Those under way at the end of the nest are waited for there.
+  std::vector<double> of_row;
+  /// Share of the last transfers, behind all computation, that is waited for: cores that have computed less have begun
+  /// to store sooner.
+  double last = 1;
+};
+
+/// `table` says what is filled, but not yet what is hidden.
+MeanWaits mean_waits(const LoopNest& nest, const NestCounts& counts, const CoreCosts& cores, const CostTable& table);
 
 }  // namespace stowage

@@ -126,14 +126,15 @@ double blocking_cycles(const std::vector<Ahead>& all_ahead, const std::set<int>&
   return blocking;
 }
 
-/// All that starts and moves of it, but for its calls, and of a store that of the last trips, and what it moves
-/// beside gets that its loop waits for.
-double most_hidden(const Ahead& ahead, const TransferCost& cost, std::int64_t cycles, double blocking) {
+/// All that starts and moves of it, but for its calls, and of a store that of the last trips, of the very last one the
+/// share `last`, and what it moves beside gets that its loop waits for.
+double most_hidden(const Ahead& ahead, const TransferCost& cost, std::int64_t cycles, double blocking, double last) {
   // Its own calls hide nothing of it. A cycle less, so that no rounding hides more than there is.
   const double moved = static_cast<double>(cycles - 1) - issuing_cycles(cost);
   if (ahead.direction == DmaDirection::get) return std::max(0.0, moved);
   const auto transfers = static_cast<double>(cost.transfers_of_busiest);
-  const double steady = transfers > 0 ? std::max(0.0, (transfers - ahead.entries) / transfers) : 0;
+  const double exposed = ahead.entries - (1 - last);
+  const double steady = transfers > 0 ? std::max(0.0, (transfers - exposed) / transfers) : 0;
   return std::max(0.0, (moved - blocking) * steady);
 }
 
@@ -174,11 +175,14 @@ double passes_beside(const CostTable& table, const std::vector<Hideable>& ahead)
 }  // namespace
 
 CostTable overlapped_costs(const LoopNest& nest, const NestCounts& counts, const Target& target) {
-  CostTable table = with_concurrent_transfers(cost_table(nest, counts, target), nest);
+  const CoreCosts cores = core_costs(nest, counts.compute, counts.fill, target);
+  CostTable table = with_concurrent_transfers(cost_table(nest, counts, cores, target), nest);
   const bool any = std::any_of(nest.buffers.begin(), nest.buffers.end(), [](const Buffer& b) { return b.slots > 1; });
   if (!any) return table;
   const Finder finder(nest);
   const std::vector<Ahead> all_ahead = finder.find();
+  if (all_ahead.empty()) return table;
+  const MeanWaits waits = mean_waits(nest, counts, cores, table);
   std::vector<Hideable> transfers;
   for (const Ahead& ahead : all_ahead) {
     const auto row =
@@ -186,18 +190,18 @@ CostTable overlapped_costs(const LoopNest& nest, const NestCounts& counts, const
     if (row == table.end() || !counts.dma_of_busiest_core.contains(ahead.statement)) continue;
     const double blocking =
         ahead.direction == DmaDirection::put ? blocking_cycles(all_ahead, finder.inside(ahead.loop), table) : 0;
-    const double most = most_hidden(ahead, std::get<TransferCost>(row->formula), cycles_of(row->formula), blocking);
+    const double most =
+        most_hidden(ahead, std::get<TransferCost>(row->formula), cycles_of(row->formula), blocking, waits.last);
     transfers.push_back({ahead.statement, static_cast<std::size_t>(row - table.begin()), most});
   }
   if (transfers.empty()) return table;
-  const std::vector<double> waits = mean_waits(nest, counts, table);
   double in_all = 0;  // of transfers without their calls: what no core waits for is hidden
   for (std::size_t row = 0; row < table.size(); ++row) {
     const auto* const transfer = std::get_if<TransferCost>(&table[row].formula);
     if (transfer != nullptr)
-      in_all += static_cast<double>(cycles_of(*transfer)) - issuing_cycles(*transfer) - waits[row];
+      in_all += static_cast<double>(cycles_of(*transfer)) - issuing_cycles(*transfer) - waits.of_row[row];
   }
-  for (Hideable& one : transfers) one.exposed = waits[one.row];
+  for (Hideable& one : transfers) one.exposed = waits.of_row[one.row];
   give_out(transfers, std::min(in_all, passes_beside(table, transfers)));
   for (const Hideable& one : transfers)
     std::get<TransferCost>(table[one.row].formula).hidden_cycles = static_cast<std::int64_t>(one.hidden);

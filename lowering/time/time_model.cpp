@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "lowering/time/core_costs.h"
 #include "lowering/time/overlap.h"
 
 namespace stowage {
@@ -61,7 +62,7 @@ TimeEstimate estimate_time(const LoopNest& nest, const NestCounts& counts, const
 
 std::int64_t least_cycles(const LoopNest& nest, const ComputeCounts& computations, const Target& target) {
   std::int64_t cycles = cycles_of(launch_cost(nest.launch, target));
-  for (const Cost& cost : computation_costs(nest, computations, target)) cycles += cycles_of(cost.formula);
+  for (const Cost& cost : core_costs(nest, computations, {}, target).rows) cycles += cycles_of(cost.formula);
   return cycles;
 }
 

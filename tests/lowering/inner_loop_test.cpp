@@ -9,6 +9,7 @@
 
 #include "fixtures.h"
 #include "lowering/ir/rewrite.h"
+#include "lowering/time/core_costs.h"
 #include "lowering/time/cost_table.h"
 #include "lowering/time/inner_loop.h"
 #include "parsed_nest.h"
@@ -106,7 +107,7 @@ TEST_CASE("rows whose number is not known are cut as those of a full tile where 
   REQUIRE(cycles(11) > cycles(13));
   const ComputeCounts counted = count_computations(built);
   CHECK(counted.begin()->second.points_of_busiest == 13 * 8 * 64);
-  const CostTable table = computation_costs(built, counted, target_with_pipelines());
+  const CostTable table = core_costs(built, counted, {}, target_with_pipelines()).rows;
   REQUIRE(table.size() == 1);
   const auto& cost = std::get<ComputeCost>(table.front().formula);
   CHECK(static_cast<double>(stowage::cycles_of(cost)) == Approx(cycles(11)).margin(1));
