@@ -8,12 +8,12 @@
 
 #include "core/number_text.h"
 #include "core/quoting.h"
+#include "core/trace/of_planner.h"
 #include "driver/page/page_parts.h"
 #include "driver/report/nest_rows.h"
 #include "driver/report/plan_reasons.h"
 #include "driver/report/plan_tables.h"
 #include "driver/report/report.h"
-#include "lowering/model/planner.h"
 #include "lowering/program/program.h"
 
 namespace stowage {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "emitter/athread/emit.h"
+#include "emitter/sources/emitted_program.h"
 
 namespace stowage {
 

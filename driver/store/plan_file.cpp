@@ -25,7 +25,6 @@
 #include "driver/store/stored_step.h"
 #include "driver/store/trace_file.h"
 #include "fusion/fold/channel_blocks.h"
-#include "lowering/model/group_model.h"
 #include "lowering/program/program.h"
 
 namespace stowage {

@@ -10,11 +10,11 @@
 
 #include <fmt/format.h>
 
+#include "core/trace/of_planner.h"
 #include "driver/json/json_rows.h"
 #include "driver/store/fusion_file.h"
 #include "driver/store/trace_row.h"
 #include "lowering/model/group_model.h"
-#include "lowering/model/planner.h"
 
 namespace stowage {
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/trace/of_planner.h"
 #include "inspector/replay/fusion_steps.h"
 #include "inspector/replay/record_steps.h"
 #include "inspector/replay/result_steps.h"

@@ -63,7 +63,4 @@ class Planner {
 /// With what its planner wants of the launch where the schedule does not say it.
 Schedule with_launch(Schedule schedule, const Planner& planner, const Target& target);
 
-/// Whether a planner has left a record: of the algorithms, the split over the cores, or a search for it.
-bool is_of_planner(const TraceRecord& record);
-
 }  // namespace stowage

@@ -16,10 +16,11 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A copy beside the network that it was compiled from, as it was when it was written.
-void bring(const std::string& network) {
-  const fs::path data = source_folder() / "tests" / "driver" / "data" / "version-1";
-  fs::copy(data / network, "old", fs::copy_options::recursive);
-  fs::copy(data / (network + ".onnx"), network + ".onnx");
+void bring(const std::string& network, const std::string& writer = "version-1") {
+  const fs::path data = source_folder() / "tests" / "driver" / "data";
+  fs::copy(data / writer / network, "old", fs::copy_options::recursive);
+  const std::string model = network + ".onnx";
+  fs::copy((fs::exists(data / model) ? data : data / "version-1") / model, model);
 }
 
 Json json_of(const std::vector<std::string>& arguments) {
@@ -27,6 +28,17 @@ Json json_of(const std::vector<std::string>& arguments) {
   INFO(run.err);
   REQUIRE(run.code == 0);
   return Json::parse(run.out);
+}
+
+/// The nests are those of the folder, not ones that lowering makes today.
+void check_nests(const Compilation& compilation, const Json& file) {
+  for (const StepId i : compilation.program.steps.ids()) {
+    const Plan* const plan = compilation.program.steps[i].plan();
+    if (plan == nullptr) continue;
+    std::string text;
+    for (const Json& line : file.at("steps")[i.index()].at("nest")) text += line.get<std::string>() + "\n";
+    CHECK(to_text(plan->nest) == text);
+  }
 }
 
 TEST_CASE("folders of version 1 open, with today's words", "[old_folders]") {
@@ -40,13 +52,10 @@ TEST_CASE("folders of version 1 open, with today's words", "[old_folders]") {
   const auto compilation = read_compilation("old", diagnostics);
   INFO(format_diagnostics(diagnostics));
   REQUIRE(compilation);
-  // The nests are those of the folder, not ones that lowering makes today.
+  check_nests(*compilation, file);
   for (const StepId i : compilation->program.steps.ids()) {
     const Plan* const plan = compilation->program.steps[i].plan();
     if (plan == nullptr) continue;
-    std::string text;
-    for (const Json& line : file.at("steps")[i.index()].at("nest")) text += line.get<std::string>() + "\n";
-    CHECK(to_text(plan->nest) == text);
     // Then a fill stored one element a cycle.
     std::int64_t cycles_then = plan->time.cycles;
     for (const TimeTerm& term : plan->time.terms) {
@@ -107,6 +116,94 @@ TEST_CASE("a folder of version 1 runs and agrees with the reference", "[old_fold
   const ToolRun one = run_stowage({"run", "old", "--check", "--op", last});
   INFO(one.out << one.err);
   CHECK(one.code == 0);
+}
+
+/// A folder of version 2 as that was before the format was widened to what it is now.
+struct EarlyFolder {
+  std::string writer;
+  std::string network;
+  std::vector<std::string> options;         ///< that it was compiled with
+  std::vector<std::string> keys_not_there;  ///< of the plan, of its steps and of their schedules
+};
+
+EarlyFolder early_folder() {
+  const std::vector<std::string> first = {"layout", "kind",   "cost",    "fixed",    "merged", "lanes",
+                                          "copied", "folded", "sharing", "resident", "launch"};
+  const std::vector<std::string> before_kinds = {"layout", "kind", "fixed"};
+  return GENERATE_COPY(
+      EarlyFolder{"version-2-first", "matmul", {}, first}, EarlyFolder{"version-2-first", "small_lenet", {}, first},
+      EarlyFolder{"version-2-before-kinds", "small_lenet", {"--layout", "blocked"}, before_kinds},
+      EarlyFolder{
+          "version-2-before-kinds", "mirror", {"--fusion", "none", "--set", "target.ldm.bytes=8192"}, before_kinds});
+}
+
+TEST_CASE("folders of version 2 open that lack what it was widened by", "[old_folders]") {
+  const Workplace here;
+  const EarlyFolder folder = early_folder();
+  CAPTURE(folder.writer, folder.network);
+  bring(folder.network, folder.writer);
+  const Json file = Json::parse(read_text("old/plan.json"));
+  REQUIRE(file.at("version") == 2);
+  for (const std::string& key : folder.keys_not_there) {
+    INFO(key << " is there: the folder was written again");
+    CHECK_FALSE(file.contains(key));
+    for (const Json& step : file.at("steps")) {
+      CHECK_FALSE(step.contains(key));
+      CHECK_FALSE((step.contains("schedule") && step.at("schedule").contains(key)));
+    }
+  }
+  Diagnostics diagnostics;
+  const auto compilation = read_compilation("old", diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(compilation);
+  check_nests(*compilation, file);
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"explain", "old"}, {"explain", "old", "--steps"}, {"report", "old", "-o", "page.html"}, {"check", "old"}}) {
+    const ToolRun run = run_stowage(command);
+    INFO(command.front() << "\n" << run.err);
+    CHECK(run.code == 0);
+  }
+  CHECK((run_stowage({"explain", "old"}).out.find("searched, blocked") != std::string::npos) ==
+        (folder.options.size() == 2));  // what the graph shows, as the plan does not say it
+  CHECK(json_of({"simulate", "old", "--json"}).at("time_s") > 0);
+  const auto& steps = compilation->program.steps;
+  const auto managed = std::count_if(steps.begin(), steps.end(),
+                                     [](const ProgramStep& step) { return step.kind().key == "management"; });
+  CHECK(managed == (folder.network == "mirror" ? 1 : 0));
+}
+
+TEST_CASE("an early folder of version 2 and one of today are compared", "[old_folders]") {
+  const Workplace here;
+  const EarlyFolder folder = early_folder();
+  CAPTURE(folder.writer, folder.network);
+  bring(folder.network, folder.writer);
+  std::vector<std::string> compile = {"compile", folder.network + ".onnx", "-o", "new"};
+  compile.insert(compile.end(), folder.options.begin(), folder.options.end());
+  REQUIRE(run_stowage(compile).code == 0);
+  const ToolRun differing = run_stowage({"diff", "old", "new"});
+  INFO(differing.out << differing.err);
+  CHECK(differing.code == 0);
+  CHECK(json_of({"diff", "old", "new", "--json"}).is_object());
+  CHECK(json_of({"diff", "new", "old", "--json"}).is_object());
+}
+
+TEST_CASE("an early folder of version 2 runs and agrees with the reference", "[old_folders]") {
+  const Workplace here;
+  const EarlyFolder folder = early_folder();
+  CAPTURE(folder.writer, folder.network);
+  bring(folder.network, folder.writer);
+  // What its own sources compute, where they have today's names, else what is emitted from its nests.
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"run", "old", "--check", "--changed-sources"},
+                                             {"run", "old", "--check", "--op",
+                                              folder.network == "mirror"   ? "softmax"
+                                              : folder.network == "matmul" ? "matmul"
+                                                                           : "ip1"}}) {
+    const ToolRun run = run_stowage(command);
+    INFO(run.out << run.err);
+    CHECK(run.code == 0);
+    CHECK(run.out.find(" with the reference") != std::string::npos);
+  }
 }
 
 TEST_CASE("words of version 1 are read in version 1 alone", "[old_folders]") {

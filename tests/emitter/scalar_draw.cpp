@@ -80,8 +80,12 @@ ScalarExpr ScalarDraw::draw() {
   const ElementType type = drawn_types[below(drawn_types.size())];
   if (type == ElementType::f32 && below(2) == 0) {
     const std::array rounding = {BinaryOp::add, BinaryOp::subtract, BinaryOp::multiply, BinaryOp::divide};
-    if (below(5) == 0) return scalar_unary(UnaryOp::sqrt, exact(type, 3));
-    return scalar_binary(rounding[below(rounding.size())], exact(type, 3), exact(type, 3));
+    switch (below(6)) {
+      case 0: return scalar_unary(UnaryOp::sqrt, exact(type, 3));
+      case 1: return scalar_unary(library_functions[below(library_functions.size())], exact(type, 3));
+      case 2: return scalar_binary(BinaryOp::power, exact(type, 3), scalar_read(type, read_of(type, below(2) == 0)));
+      default: return scalar_binary(rounding[below(rounding.size())], exact(type, 3), exact(type, 3));
+    }
   }
   return exact(type, 4);
 }
@@ -101,8 +105,8 @@ ScalarExpr ScalarDraw::leaf(ElementType type) {
 ScalarExpr ScalarDraw::unary(ElementType type, int depth) {
   std::vector<UnaryOp> ops = {UnaryOp::negate, UnaryOp::abs, UnaryOp::floor, UnaryOp::ceil, UnaryOp::round};
   if (type == ElementType::f64) {
-    ops.insert(ops.end(),
-               {UnaryOp::exp, UnaryOp::log, UnaryOp::sqrt, UnaryOp::erf, UnaryOp::tanh, UnaryOp::sin, UnaryOp::cos});
+    ops.push_back(UnaryOp::sqrt);
+    ops.insert(ops.end(), library_functions.begin(), library_functions.end());
   }
   if (type == ElementType::boolean) ops = {UnaryOp::logical_not};
   return scalar_unary(ops[below(ops.size())], exact(type, depth - 1));

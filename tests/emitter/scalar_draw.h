@@ -20,6 +20,10 @@ inline constexpr std::array drawn_types = {ElementType::f32, ElementType::f64, E
 inline constexpr std::size_t special_count = 34;
 inline constexpr std::size_t drawn_points = special_count * special_count;
 
+/// Of floats, computed by the C library; besides them it computes powers.
+inline constexpr std::array library_functions = {UnaryOp::exp,  UnaryOp::log, UnaryOp::erf,
+                                                 UnaryOp::tanh, UnaryOp::sin, UnaryOp::cos};
+
 /// Two tensors of each type, in the order of drawn_types, that together hold every pair of special values.
 std::vector<Tensor> special_inputs(std::mt19937_64& random);
 

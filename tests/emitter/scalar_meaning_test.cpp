@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scalar expression means one thing: plain evaluation, the interpreter of loop nests and the emitted C give the same
-// bits (a NaN is a NaN). STOWAGE_SEED repeats a run, STOWAGE_ROUNDS lengthens it.
+// bits (a NaN is a NaN; library functions of float32 in C may be a stated number of ulps away). STOWAGE_SEED repeats a
+// run, STOWAGE_ROUNDS lengthens it.
+#include <algorithm>
+#include <bit>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <map>
@@ -187,9 +192,31 @@ Bytes compiled(const std::vector<Case>& cases, const std::vector<Tensor>& inputs
   return bytes;
 }
 
-/// The first element that differs, with its operands, or "".
+/// How many steps of float32 the emitted C may be away from plain evaluation, and from the interpreter, in the result
+/// of its outermost operation. 0 but where the C library computes a float32: C calls expf or powf there, the other two
+/// exp or pow and round, because they hold every float in double; of float64 all three make the same call. What is
+/// rounded is half an ulp (and 2^-29 of one, the error in double) from the true value at most. For expf, logf, powf,
+/// erff, sinf and cosf the GNU C Library 2.36 on x86-64 is less than 1 ulp from it, for tanhf less than 2.5: together 1
+/// and 2 whole steps. So it was measured over every seventh float32, and over 2*10^8 powers: 1 step where two differ,
+/// of tanhf 2. Of Sunway's library this says nothing.
+std::int64_t library_steps(const ScalarExpr& e) {
+  if (e->type != ElementType::f32) return 0;
+  if (const auto* two = std::get_if<ScalarNode::Binary>(&e->value)) return two->op == BinaryOp::power ? 1 : 0;
+  const auto* one = std::get_if<ScalarNode::Unary>(&e->value);
+  if (one == nullptr || std::count(library_functions.begin(), library_functions.end(), one->op) == 0) return 0;
+  return one->op == UnaryOp::tanh ? 2 : 1;
+}
+
+/// Whether there are at most so many float32 values from one to the other; infinity is the one behind the largest.
+/// Signs are the same, of zeros too.
+bool within_steps(float a, float b, std::int64_t steps) {
+  const auto bits = [](float value) { return static_cast<std::int64_t>(std::bit_cast<std::int32_t>(value)); };
+  return std::signbit(a) == std::signbit(b) && std::abs(bits(a) - bits(b)) <= steps;
+}
+
+/// The first element that differs by more than `steps` of float32, with its operands, or "".
 std::string difference(const Case& c, std::span<const std::byte> expected, std::span<const std::byte> found,
-                       const std::vector<Tensor>& inputs) {
+                       const std::vector<Tensor>& inputs, std::int64_t steps) {
   return with_type(c.e->type, [&](auto sample) -> std::string {
     using T = decltype(sample);
     for (std::size_t at = 0; at < expected.size(); at += sizeof(T)) {
@@ -198,6 +225,9 @@ std::string difference(const Case& c, std::span<const std::byte> expected, std::
       std::memcpy(&e, &expected[at], sizeof(T));
       std::memcpy(&f, &found[at], sizeof(T));
       if ((e != e && f != f) || std::memcmp(&e, &f, sizeof(T)) == 0) continue;
+      if constexpr (std::is_same_v<T, float>) {
+        if (e == e && f == f && within_steps(e, f, steps)) continue;
+      }
       std::string text =
           fmt::format("{} {}: {} instead of {}", text_of(c.e), c.reduction == Reduction::none ? "" : "reduced", f, e);
       const std::size_t point = at / sizeof(T);
@@ -212,6 +242,18 @@ std::string difference(const Case& c, std::span<const std::byte> expected, std::
     }
     return "";
   });
+}
+
+/// a + b / 256 of two bytes over `divisor`, a power of 2: a float32 that is exact, and another at
+/// nearly every point, where the special values leave a function few that are neither beyond its range nor the same.
+ScalarExpr spread(bool second, double divisor) {
+  const ElementType f32 = ElementType::f32;
+  const auto scaled = [&](ElementType type, bool other, double by) {
+    const ScalarExpr read = scalar_cast(f32, scalar_read(type, read_of(type, other)));
+    return scalar_binary(BinaryOp::multiply, read, scalar_constant(f32, 1 / by));
+  };
+  return scalar_binary(BinaryOp::add, scaled(ElementType::i8, second, divisor),
+                       scaled(ElementType::u8, !second, 256 * divisor));
 }
 
 }  // namespace
@@ -236,13 +278,23 @@ TEST_CASE("an expression means the same in plain evaluation, in the interpreter 
             BinaryOp::maximum, BinaryOp::less, BinaryOp::less_equal, BinaryOp::equal}) {
         cases.push_back({scalar_binary(op, a, b)});
       }
-      if (type != ElementType::f32) cases.push_back({scalar_binary(BinaryOp::power, a, b)});
+      cases.push_back({scalar_binary(BinaryOp::power, a, b)});
       cases.push_back({max(a, scalar_integer(type, 0))});
       cases.push_back({min(max(a, scalar_integer(type, 1)), scalar_integer(type, 100))});
       cases.push_back({b, Reduction::maximum, BinaryOp::maximum});
       cases.push_back({b, Reduction::minimum, BinaryOp::minimum});
       if (type != ElementType::f32) cases.push_back({b, Reduction::sum, BinaryOp::add});
       if (type != ElementType::f32) cases.push_back({b, Reduction::product, BinaryOp::multiply});
+    }
+    for (const UnaryOp function : library_functions) {
+      for (const ElementType type : {ElementType::f32, ElementType::f64}) {
+        cases.push_back({scalar_unary(function, scalar_read(type, read_of(type, false)))});
+      }
+      for (const double divisor : {1.0, 16.0}) cases.push_back({scalar_unary(function, spread(false, divisor))});
+    }
+    for (const double divisor : {1.0, 16.0}) {
+      cases.push_back(
+          {scalar_binary(BinaryOp::power, scalar_unary(UnaryOp::abs, spread(false, 1)), spread(true, divisor))});
     }
     ScalarDraw draw(seed + round);
     while (cases.size() < 700) cases.push_back({draw.draw()});
@@ -253,14 +305,14 @@ TEST_CASE("an expression means the same in plain evaluation, in the interpreter 
     std::string differences;
     for (const Case& c : cases) {
       const Bytes expected = evaluated(c.e, inputs, c.reduction);
-      if (const std::string text = difference(c, expected, interpreted(c.e, inputs, c.reduction), inputs);
+      if (const std::string text = difference(c, expected, interpreted(c.e, inputs, c.reduction), inputs, 0);
           !text.empty()) {
         differences += "interpreted " + text + "\n";
       }
       for (const auto& [compiler, bytes] : by_compiler) {
         REQUIRE(bytes.size() >= at + expected.size());
         const std::span<const std::byte> found(bytes.data() + at, expected.size());
-        if (const std::string text = difference(c, expected, found, inputs); !text.empty()) {
+        if (const std::string text = difference(c, expected, found, inputs, library_steps(c.e)); !text.empty()) {
           differences += compiler + " " + text + "\n";
         }
       }

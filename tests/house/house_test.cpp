@@ -3,7 +3,6 @@
 // licence lines, names of tests.
 #include <algorithm>
 #include <map>
-#include <regex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -186,21 +185,6 @@ TEST_CASE("folders inside of a component depend on each other in one direction o
       }
     }
   }
-}
-
-TEST_CASE("no family needs another one's types to be a backend", "[house]") {
-  const std::regex of_athread(
-      R"(\b(Schedule|EmulationOptions|plan_of|LoopNest)\b|\blowering/(model|nest|swtvm|search)/|\bemitter/(athread|emulation)/)");
-  int checked = 0;
-  for (const SourceFile& file : source_tree()) {
-    if (!file.is_cpp() || !starts_with_any(file.path, {"driver/backend/", "tests/backend/bank_"})) continue;
-    ++checked;
-    for (const std::string& line : file.lines) {
-      INFO(file.path << ": " << line);
-      CHECK_FALSE(std::regex_search(line, of_athread));
-    }
-  }
-  CHECK(checked >= 8);
 }
 
 TEST_CASE("lowering needs fusion for whole programs only", "[house]") {

@@ -29,15 +29,26 @@ TEST_CASE("a compiled folder opens beside the window's thread", "[inspector]") {
 }
 
 TEST_CASE("a folder of an older version opens", "[inspector]") {
+  struct Old {
+    std::string folder;
+    std::size_t steps;
+    std::string first_template;
+  };
+  const Old old =
+      GENERATE(Old{"version-1/inception", 8, "parallel_convolutions"}, Old{"version-2-first/matmul", 1, "matmul"},
+               Old{"version-2-first/small_lenet", 6, "convolution_pool"},
+               Old{"version-2-before-kinds/small_lenet", 6, "convolution_pool"},
+               Old{"version-2-before-kinds/mirror", 3, "single"});
+  CAPTURE(old.folder);
   Document document;
   QSignalSpy opened(&document, &Document::opened);
-  const auto folder = source_folder() / "tests" / "driver" / "data" / "version-1" / "inception";
+  const auto folder = source_folder() / "tests" / "driver" / "data" / old.folder;
   document.open({QString::fromStdString(folder.string()), {}});
   REQUIRE(wait_until([&] { return !document.busy(); }));
   INFO(format_diagnostics(document.diagnostics()));
   REQUIRE(opened.count() == 1);
-  CHECK(document.plan()->steps.size() == 8);
-  CHECK(document.plan()->compilation.program.steps.front().group.template_name == "parallel_convolutions");
+  CHECK(document.plan()->steps.size() == old.steps);
+  CHECK(document.plan()->compilation.program.steps.front().group.template_name == old.first_template);
 }
 
 TEST_CASE("loading on the window's thread is a fault", "[inspector]") {

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "core/temporary_folder.h"
+#include "core/trace/of_planner.h"
 #include "lowering/interpret/interpret.h"
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_model.h"

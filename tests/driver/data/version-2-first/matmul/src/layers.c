@@ -1,0 +1,16 @@
+/* The layers' launches on the compute cores of network matmul, for sw26010 (fusion exact, planner searched) */
+#include "athread.h"
+#include "layers.h"
+#include "layers_mix.h"
+
+extern void SLAVE_FUN(matmul_44f08784)(void *);
+
+/* matmul: matmul (matmul) */
+void layer_matmul(float *t_A, float *t_B, float *t_C) {
+  static struct matmul_44f08784_para para;
+  para.t_A = t_A;
+  para.t_B = t_B;
+  para.t_C = t_C;
+  athread_spawn(matmul_44f08784, &para);
+  athread_join();
+}
