@@ -58,6 +58,15 @@ std::string format_diagnostics(const Diagnostics& diagnostics) {
   return text;
 }
 
+std::string first_error(const Diagnostics& diagnostics) {
+  for (const Diagnostic& diagnostic : diagnostics.entries()) {
+    if (diagnostic.severity != Severity::error) continue;
+    const std::string& object = diagnostic.place.object;
+    return object.empty() ? diagnostic.message : fmt::format("{}: {}", object, diagnostic.message);
+  }
+  return "";
+}
+
 namespace {
 
 /// Letters to insert, remove or replace, or neighbours to exchange.

@@ -54,6 +54,8 @@ class Diagnostics {
 /// "file:line:col: error: message [code]", the source line with carets, notes and the remedy.
 std::string format_diagnostic(const Diagnostic& diagnostic);
 std::string format_diagnostics(const Diagnostics& diagnostics);
+/// The first error in one sentence: "fused operator conv1: what is wrong"; "" without one.
+std::string first_error(const Diagnostics& diagnostics);
 
 /// The candidate nearest to a misspelt name (edit distance at most a third of its length), or nothing.
 std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates);

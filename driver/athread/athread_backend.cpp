@@ -224,6 +224,15 @@ std::unique_ptr<GroupCost> AthreadBackend::group_cost(const std::string& planner
   return std::make_unique<PlannedGroupCost>(found->for_costs(), target, std::move(asked));
 }
 
+PlannedStep AthreadBackend::plan_group(const Graph& graph, const FusedOperator& group, const FixedSchedule* fixed,
+                                       const std::string& planner, const Target& target, const CostOptions& options,
+                                       TraceSink trace) const {
+  const Planner* const found = find_planner(planner);
+  check(found != nullptr, "a group is planned by a planner that there is not");
+  return plan_step(graph, group, fixed != nullptr ? &schedule_of(*fixed) : nullptr, *found, target, trace,
+                   options.choices);
+}
+
 Result<Program> AthreadBackend::plan(const FusedGraph& fused, const FixedSchedules& fixed, const std::string& planner,
                                      const Target& target, const CostOptions& options, TraceSink trace,
                                      const WorkContext& work) const {

@@ -26,6 +26,9 @@ class AthreadBackend final : public Backend {
                                                                 const WorkContext& work) const override;
   [[nodiscard]] std::unique_ptr<GroupCost> group_cost(const std::string& planner, const Target& target,
                                                       const CostOptions& options) const override;
+  [[nodiscard]] PlannedStep plan_group(const Graph& graph, const FusedOperator& group, const FixedSchedule* fixed,
+                                       const std::string& planner, const Target& target, const CostOptions& options,
+                                       TraceSink trace) const override;
   [[nodiscard]] Result<Program> plan(const FusedGraph& fused, const FixedSchedules& fixed, const std::string& planner,
                                      const Target& target, const CostOptions& options, TraceSink trace,
                                      const WorkContext& work) const override;

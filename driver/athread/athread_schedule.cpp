@@ -223,13 +223,15 @@ std::shared_ptr<const FixedSchedule> fixed_schedule(Schedule schedule) {
   return std::make_shared<const AthreadSchedule>(std::move(schedule));
 }
 
+const Schedule& schedule_of(const FixedSchedule& fixed) {
+  const auto* const athread = dynamic_cast<const AthreadSchedule*>(&fixed);
+  check(athread != nullptr, "a schedule of another family");
+  return athread->schedule();
+}
+
 std::map<std::string, Schedule> schedules_of(const FixedSchedules& fixed) {
   std::map<std::string, Schedule> schedules;
-  for (const auto& [name, schedule] : fixed.schedules) {
-    const auto* const athread = dynamic_cast<const AthreadSchedule*>(schedule.get());
-    check(athread != nullptr, "a schedule of another family");
-    schedules.emplace(name, athread->schedule());
-  }
+  for (const auto& [name, schedule] : fixed.schedules) schedules.emplace(name, schedule_of(*schedule));
   return schedules;
 }
 

@@ -26,8 +26,9 @@
 
 namespace stowage {
 
-/// Athread's schedule as other families' stand beside it, and those of a file back.
+/// Athread's schedule as other families' stand beside it, and back: one, and all of a file.
 std::shared_ptr<const FixedSchedule> fixed_schedule(Schedule schedule);
+const Schedule& schedule_of(const FixedSchedule& fixed);
 std::map<std::string, Schedule> schedules_of(const FixedSchedules& fixed);
 
 /// Reads the table of one fused operator. Mistakes of form are reported.

@@ -24,6 +24,7 @@
 #include "emitter/sources/emitted_program.h"
 #include "emitter/sources/program_run.h"
 #include "fusion/groups/group_cost.h"
+#include "lowering/program/plan_step.h"
 #include "lowering/program/planned_cost.h"
 #include "lowering/program/program.h"
 #include "lowering/simulate/dma_order.h"
@@ -78,6 +79,12 @@ class Backend {
   /// target and what `options` names must outlive it.
   [[nodiscard]] virtual std::unique_ptr<GroupCost> group_cost(const std::string& planner, const Target& target,
                                                               const CostOptions& options) const = 0;
+  /// What plan() does for one group of a graph, as in a program where other work of its kind comes before it, or why it
+  /// does nothing. `fixed` is null where nothing of it is fixed.
+  [[nodiscard]] virtual PlannedStep plan_group(const Graph& graph, const FusedOperator& group,
+                                               const FixedSchedule* fixed, const std::string& planner,
+                                               const Target& target, const CostOptions& options,
+                                               TraceSink trace) const = 0;
   /// Plans every group of a fused graph by one of planner_names(). Groups that are refused, and names in `fixed` that
   /// the fused graph has not, are reported.
   [[nodiscard]] virtual Result<Program> plan(const FusedGraph& fused, const FixedSchedules& fixed,

@@ -54,16 +54,6 @@ bool is_learned_elsewhere(const Compilation& plan, const std::vector<SweptValue>
   });
 }
 
-/// The first thing that is wrong.
-std::string reason_of(const Diagnostics& diagnostics) {
-  for (const Diagnostic& diagnostic : diagnostics.entries()) {
-    if (diagnostic.severity != Severity::error) continue;
-    const std::string& object = diagnostic.place.object;
-    return object.empty() ? diagnostic.message : fmt::format("{}: {}", object, diagnostic.message);
-  }
-  return "";
-}
-
 /// Compiles for one value after the other, and keeps the last plan to compare the next one with.
 class CurveMaker {
  public:
@@ -83,7 +73,7 @@ class CurveMaker {
     if (stop_.stop_requested()) return false;
     note_warnings(own);
     if (!program) {
-      point.refusal = reason_of(own);
+      point.refusal = first_error(own);
     } else {
       const PlanDiff diff = diff_programs(last_ ? *last_ : *program, *program);
       point.numbers = diff.after.totals;

@@ -94,6 +94,12 @@ std::string names_of(const Graph& graph, const std::vector<OpId>& operators) {
   return text;
 }
 
+std::string groups_text(const Graph& graph, const std::vector<std::vector<OpId>>& groups) {
+  std::string text;
+  for (const std::vector<OpId>& group : groups) text += (text.empty() ? "" : " | ") + names_of(graph, group);
+  return text;
+}
+
 std::vector<std::string> names_each(const Graph& graph, const std::vector<OpId>& operators) {
   std::vector<std::string> names;
   for (const OpId op : operators) names.push_back(graph.op(op).name);

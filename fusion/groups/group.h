@@ -32,6 +32,8 @@ bool share_operators(const std::vector<OpId>& a, const std::vector<OpId>& b);
 
 /// "conv1 + relu1", for messages.
 std::string names_of(const Graph& graph, const std::vector<OpId>& operators);
+/// "conv1 + relu1 | pool1".
+std::string groups_text(const Graph& graph, const std::vector<std::vector<OpId>>& groups);
 std::vector<std::string> names_each(const Graph& graph, const std::vector<OpId>& operators);
 /// "a, b and c"; a crowd is counted.
 std::string listed(const Graph& graph, const std::vector<OpId>& operators);

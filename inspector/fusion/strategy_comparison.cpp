@@ -3,76 +3,28 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "core/number_text.h"
 #include "fusion/groups/group.h"
 #include "fusion/strategies/candidates.h"
-#include "fusion/strategies/strategy.h"
-#include "inspector/fusion/candidates.h"
+#include "fusion/strategies/fuse_candidates.h"
 #include "inspector/state/background.h"
-#include "lowering/program/launches.h"
-#include "lowering/program/plan_group.h"
-#include "lowering/program/planned_cost.h"
-#include "lowering/program/planners.h"
+#include "lowering/program/plan_choices.h"
 
 namespace stowage::inspector {
 
 namespace {
 
-struct GroupNumbers {
-  bool planned = true;
-  bool kernel = false;
-  std::int64_t cycles = 0;
-  std::int64_t bytes = 0;
-  std::int64_t launch = 0;  ///< cycles more of a launch by itself
-};
-
-/// Plans groups of one graph, each set of operators once.
-class GroupPlanner {
- public:
-  GroupPlanner(const Graph& graph, const Planner& planner, const Target& target, const Evaluator& evaluator)
-      : graph_(graph), planner_(planner), target_(target), evaluator_(evaluator) {}
-
-  const GroupNumbers& numbers(const FusedOperator& group) {
-    const auto [known, is_new] = known_.try_emplace(group.operators);
-    if (is_new && !group.is_view) {
-      const Planned planned = plan_group(group.name, group_stages(graph_, group), {}, planner_, target_, TraceSink());
-      GroupNumbers& made = known->second;
-      made.kernel = true;
-      if (const auto* plan = std::get_if<Plan>(&planned)) {
-        made.cycles = cycles(*plan);
-        made.bytes = dma_totals(plan->counts).bytes;
-        made.launch = launched_by(*plan, LaunchedBy::spawn, target_).time.cycles - plan->time.cycles;
-      } else {
-        made.planned = false;
-      }
-    }
-    return known->second;
-  }
-
-  /// By what compares the plan's groups. What that cannot say is told in closed form.
-  [[nodiscard]] std::int64_t cycles(const Plan& plan) const {
-    const Evaluated said = evaluated_cycles(plan, target_, evaluator_);
-    const auto* cycles = std::get_if<std::int64_t>(&said);
-    return cycles != nullptr ? *cycles : plan.time.cycles;
-  }
-
- private:
-  const Graph& graph_;
-  const Planner& planner_;
-  const Target& target_;
-  const Evaluator& evaluator_;
-  std::map<std::vector<OpId>, GroupNumbers> known_;
-};
+using StepCycles = IdVector<StepId, std::int64_t>;
 
 /// Groups of a plan and of another partition of its operators that are not in both, joined where they share operators.
-std::vector<GroupingDifference> differences_of(const LoadedPlan& plan, const std::vector<FusedOperator>& there,
-                                               GroupPlanner& planner) {
-  const std::vector<FusedOperator>& here = plan.program().fused.groups;
+/// The cycles are those of the steps, of which there is one for each group; none where there is no plan.
+std::vector<GroupingDifference> differences_of(const std::vector<FusedOperator>& here, const StepCycles& cycles_here,
+                                               const std::vector<FusedOperator>& there,
+                                               const StepCycles& cycles_there) {
   std::map<OpId, std::size_t> there_of;
   std::map<OpId, std::size_t> here_of;
   for (std::size_t g = 0; g < there.size(); ++g) {
@@ -101,24 +53,15 @@ std::vector<GroupingDifference> differences_of(const LoadedPlan& plan, const std
     GroupingDifference difference;
     for (const std::size_t g : ours) {
       difference.here.push_back(here[g].operators);
-      // As it is planned, perhaps with a schedule that a person fixed.
-      const StepId step = plan.step_of_operator[here[g].operators.front()];
-      const Plan* const made = plan.steps[step].plan;
-      if (made != nullptr) difference.cycles_here += planner.cycles(*made);
+      difference.cycles_here += cycles_here[StepId(g)];
     }
     for (const std::size_t g : theirs) {
       difference.there.push_back(there[g].operators);
-      difference.cycles_there += planner.numbers(there[g]).cycles;
+      if (!cycles_there.empty()) difference.cycles_there += cycles_there[StepId(g)];
     }
     differences.push_back(std::move(difference));
   }
   return differences;
-}
-
-std::string groups_text(const LoadedPlan& plan, const std::vector<std::vector<OpId>>& groups) {
-  std::vector<std::string> texts;
-  for (const std::vector<OpId>& group : groups) texts.push_back(names_of(plan.graph(), group));
-  return fmt::format("{}", fmt::join(texts, " | "));
 }
 
 }  // namespace
@@ -127,46 +70,50 @@ std::vector<StrategyResult> compare_strategies(const LoadedPlan& plan, std::stop
                                                const ProgressSink& progress) {
   off_window_thread("strategies were compared");
   const Program& program = plan.program();
-  Diagnostics diagnostics;
-  const auto templates = fusion_templates(plan.compilation.templates, diagnostics);
-  const Planner* planner = find_planner(program.planner);
-  check(templates && planner != nullptr, "a plan's templates and planner were found when it was opened");
+  const Backend& backend = backend_of(plan.compilation);
+  Diagnostics ignored;
+  const auto templates = fusion_templates(plan.compilation.templates, ignored);
   const Evaluator evaluator = evaluator_of(plan);
-  const PlannedGroupCost cost(*planner, program.target, {0, default_cost_cache(), nullptr, evaluator});
-  const TraceSink trace;
+  PlanChoices choices;
+  const CostOptions costs{0, default_cost_cache(), &choices, evaluator};
+  const auto cost = backend.group_cost(program.planner, program.target, costs);
+  check(templates && cost != nullptr, "a plan's templates and planner were found when it was opened");
   if (progress) progress("candidates", 0, 0);
-  const CandidateSet set = find_candidate_groups(plan.graph(), *templates, &cost, trace, stop);
+  const CandidateSet set = find_candidate_groups(plan.graph(), *templates, cost.get(), {}, stop);
+  auto own = backend.evaluate(program, evaluator, 0, {ignored, stop});
+  if (!own) own = backend.evaluate(program, {}, 0, {ignored, {}});  // what that cannot say is told in closed form
   const std::vector<std::string> names = strategy_names();
-  GroupPlanner groups(plan.graph(), *planner, program.target, evaluator);
   std::vector<StrategyResult> results;
   for (const std::string& name : names) {
+    if (stop.stop_requested()) return {};
     if (progress) progress(name, results.size(), names.size());
-    const Choice choice = find_strategy(name)->choose(set, trace, stop);
+    const Fusion fusion = fuse_candidates(set, *find_strategy(name), {}, stop);
     StrategyResult result;
     result.strategy = name;
-    result.proved = choice.search && choice.search->complete && set.limits.empty();
-    std::vector<FusedOperator> chosen;
-    for (const std::size_t candidate : choice.candidates) {
-      if (stop.stop_requested()) return {};
-      chosen.push_back(set.of(candidate).group);
-      const GroupNumbers& numbers = groups.numbers(chosen.back());
-      ++result.groups;
-      // The first of kernels behind barriers is launched, for all of them.
-      if (numbers.kernel && result.kernels == 0) result.cycles += numbers.launch;
-      result.kernels += numbers.kernel ? 1 : 0;
-      result.unplanned += numbers.planned ? 0 : 1;
-      result.cycles += numbers.cycles;
-      result.bytes += numbers.bytes;
+    result.proved = is_proved(fusion.record);
+    result.groups = static_cast<std::int64_t>(fusion.fused.groups.size());
+    Diagnostics diagnostics;
+    const WorkContext work{diagnostics, stop};
+    const auto planned = backend.plan(fusion.fused, {}, program.planner, program.target, costs, {}, work);
+    const auto cycles = planned ? backend.evaluate(*planned, evaluator, 0, work) : Result<StepCycles>(Failed{});
+    if (stop.stop_requested()) return {};
+    if (cycles) {
+      const ProgramTotals totals = totals_of(*planned);
+      result.kernels = totals.kernels;
+      result.bytes = totals.dma.bytes;
+      result.cycles = std::accumulate(cycles->begin(), cycles->end(), std::int64_t{0});
+    } else {
+      result.refusal = first_error(diagnostics);
     }
-    result.differences = differences_of(plan, chosen, groups);
+    result.differences =
+        differences_of(program.fused.groups, *own, fusion.fused.groups, cycles ? *cycles : StepCycles{});
     results.push_back(std::move(result));
   }
-  if (stop.stop_requested()) return {};
   // Who finds a partition as good as the proved best has found a best one.
   const StrategyResult& exact = results.back();
   const std::int64_t best = exact.cycles;
-  const bool proved = exact.proved;
-  for (StrategyResult& result : results) result.proved = proved && result.cycles == best && result.unplanned == 0;
+  const bool proved = exact.proved && exact.refusal.empty();
+  for (StrategyResult& result : results) result.proved = proved && result.cycles == best && result.refusal.empty();
   return results;
 }
 
@@ -187,18 +134,20 @@ Table strategies_table(const LoadedPlan& plan, const std::vector<StrategyResult>
   };
   std::int64_t best = 0;
   for (const StrategyResult& result : results) {
-    if (result.unplanned == 0 && (best == 0 || result.cycles < best)) best = result.cycles;
+    if (result.refusal.empty() && (best == 0 || result.cycles < best)) best = result.cycles;
   }
   for (const StrategyResult& result : results) {
-    std::string remark = result.proved ? "proved best of all partitions into the candidates" : "";
-    if (result.unplanned > 0) {
-      remark = fmt::format("{} cannot be planned and {} not count", counted(result.unplanned, "group"),
-                           for_number(result.unplanned, "does", "do"));
+    const auto differs = static_cast<std::int64_t>(result.differences.size());
+    if (!result.refusal.empty()) {
+      table.rows.push_back(
+          {{result.strategy, result.groups, {}, {}, {}, {}, differs, "cannot be planned: " + result.refusal}, {}});
+      continue;
     }
-    table.rows.push_back({{result.strategy, result.groups, result.kernels, result.cycles,
-                           best > 0 ? static_cast<double>(result.cycles - best) / static_cast<double>(best) : 0.0,
-                           result.bytes, static_cast<std::int64_t>(result.differences.size()), remark},
-                          {}});
+    table.rows.push_back(
+        {{result.strategy, result.groups, result.kernels, result.cycles,
+          best > 0 ? static_cast<double>(result.cycles - best) / static_cast<double>(best) : 0.0, result.bytes, differs,
+          result.proved ? "proved best of all partitions into the candidates" : ""},
+         {}});
   }
   return table;
 }
@@ -219,10 +168,14 @@ Table differences_table(const LoadedPlan& plan, const std::vector<StrategyResult
   for (const StrategyResult& result : results) {
     for (const GroupingDifference& difference : result.differences) {
       const OpId first = difference.here.front().front();
-      table.rows.push_back(
-          {{result.strategy, groups_text(plan, difference.here), groups_text(plan, difference.there),
-            difference.cycles_here, difference.cycles_there, difference.cycles_there - difference.cycles_here},
-           op_subject(plan.step_of_operator[first], static_cast<int>(first.index()))});
+      Row row{{result.strategy, groups_text(plan.graph(), difference.here), groups_text(plan.graph(), difference.there),
+               difference.cycles_here, Cell(), Cell()},
+              op_subject(plan.step_of_operator[first], static_cast<int>(first.index()))};
+      if (result.refusal.empty()) {
+        row.cells[4] = difference.cycles_there;
+        row.cells[5] = difference.cycles_there - difference.cycles_here;
+      }
+      table.rows.push_back(std::move(row));
     }
   }
   return table;

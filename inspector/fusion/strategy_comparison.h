@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every strategy would make of the network of a plan: groups, kernels, cycles, bytes, and which groups differ from
-// the plan's. Computed on demand on a worker thread: candidates are costed once (from the cache on disk where they were
-// costed before), each distinct group is planned once.
+// the plan's. Computed on demand on a worker thread: the network is fused and planned by each as `compile` does it;
+// what the planner chose for a group is found once.
 #pragma once
 
 #include <stop_token>
@@ -23,12 +23,12 @@ struct GroupingDifference {
 
 struct StrategyResult {
   std::string strategy;
+  std::string refusal;  ///< why there is no plan; then only groups and differences without cycles are known
   std::int64_t groups = 0;
   std::int64_t kernels = 0;
   std::int64_t cycles = 0;
   std::int64_t bytes = 0;                       ///< of DMA
   bool proved = false;                          ///< no partition into the candidates takes fewer cycles
-  std::int64_t unplanned = 0;                   ///< groups that the planner refuses; not in the sums
   std::vector<GroupingDifference> differences;  ///< to the plan, in the order of its groups
 };
 

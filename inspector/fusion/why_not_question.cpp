@@ -2,7 +2,6 @@
 #include "inspector/fusion/why_not_question.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,8 +9,6 @@
 #include "fusion/explain/why_not.h"
 #include "inspector/state/background.h"
 #include "inspector/state/told.h"
-#include "lowering/program/planned_cost.h"
-#include "lowering/program/planners.h"
 
 namespace stowage::inspector {
 
@@ -40,12 +37,12 @@ std::string WhyNotQuestion::ask(const std::vector<std::string>& names) const {
   }
   if (operators.size() < 2) return "name two different operators\n";
   const Compilation& compilation = plan_->compilation;
-  const Planner* planner = find_planner(compilation.program.planner);
-  std::optional<PlannedGroupCost> cost;  // none for a plan by a planner that this build lacks
   CostOptions options;
   options.evaluator = evaluator_of(*plan_);
-  if (planner != nullptr) cost.emplace(*planner, compilation.program.target, std::move(options));
-  return to_text(why_not(facts_, templates_, compilation.fusion, operators, cost ? &*cost : nullptr), plan_->graph(),
+  // None for a plan by a planner that this build lacks.
+  const auto cost =
+      backend_of(compilation).group_cost(compilation.program.planner, compilation.program.target, options);
+  return to_text(why_not(facts_, templates_, compilation.fusion, operators, cost.get()), plan_->graph(),
                  compilation.fusion);
 }
 

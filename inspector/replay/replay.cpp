@@ -7,11 +7,9 @@
 #include "inspector/replay/fusion_steps.h"
 #include "inspector/replay/record_steps.h"
 #include "inspector/replay/result_steps.h"
-#include "inspector/state/background.h"
+#include "inspector/state/planned_group.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/model/planner.h"
-#include "lowering/program/plan_group.h"
-#include "lowering/program/planners.h"
 #include "lowering/program/program.h"
 
 namespace stowage::inspector {
@@ -30,16 +28,15 @@ std::vector<TraceRecord> planner_records(const LoadedPlan& plan, const StepFacts
   for (const TraceRecord& record : plan.compilation.trace.records) {
     if (record.subject == subject && of_planner(record)) records.push_back(record);
   }
-  const Planner* planner = find_planner(plan.program().planner);
-  if (!records.empty() || planner == nullptr) return records;
-  off_window_thread("a group was planned");
+  if (!records.empty()) return records;
   // What a person fixed is not kept: where planning freely gives another schedule, all of it counts as fixed.
-  for (const Schedule& fixed : {Schedule{}, step.plan->schedule}) {
+  for (const Schedule* fixed : {static_cast<const Schedule*>(nullptr), &step.plan->schedule}) {
     Trace trace;
-    const Planned planned = plan_group(subject, group_stages(plan.graph(), step.step->group), fixed, *planner,
-                                       plan.program().target, TraceSink(&trace));
-    const auto* again = std::get_if<Plan>(&planned);
+    const PlannedStep planned = plan_group_of(plan, step.step->group, fixed, plan.program().target, TraceSink(&trace));
     records = std::move(trace.records);
+    const auto* work = std::get_if<StepWork>(&planned);
+    const auto* launch = work != nullptr ? std::get_if<KernelLaunch>(work) : nullptr;
+    const Plan* again = launch != nullptr ? plan_of(launch->plan.get()) : nullptr;
     if (again != nullptr && again->schedule == step.plan->schedule) break;
   }
   return records;

@@ -328,7 +328,7 @@ void WhatIfControls::refreshGroup() {
 void WhatIfControls::refreshTarget() {
   const Target& base = session_.base()->program().target;
   Diagnostics ignored;  // the result tells of them
-  const auto edited = edited_target(base, session_.edit(), ignored);
+  const auto edited = edited_target(session_.base()->compilation, session_.edit(), ignored);
   const Target& target = edited ? *edited : base;
   put(ldm_bytes_, as_int(target.ldm.bytes));
   put(reserved_, as_int(target.ldm.reserved));

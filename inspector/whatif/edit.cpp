@@ -199,12 +199,14 @@ Schedule with_row_stepped(Schedule fixed, const GroupControls& controls, std::si
   return fixed;
 }
 
-Result<Target> edited_target(const Target& target, const PlanEdit& edit, Diagnostics& diagnostics) {
+Result<Target> edited_target(const Compilation& plan, const PlanEdit& edit, Diagnostics& diagnostics) {
+  const Target& target = plan.program.target;
   if (edit.target.empty()) return target;
   std::vector<std::string> settings;
   for (const auto& [key, value] : edit.target) settings.push_back(fmt::format("{}={}", key, value));
   Diagnostics own;
-  auto edited = parse_target(to_toml(target), "the plan's target", settings, own);
+  auto edited =
+      parse_target(to_toml(target), "the plan's target", settings, own, families_of(Backends{&backend_of(plan)}));
   diagnostics.append(own);
   if (own.has_errors()) return Failed{};
   return edited;

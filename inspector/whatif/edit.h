@@ -12,6 +12,7 @@
 #include "core/diagnostics.h"
 #include "core/stage.h"
 #include "core/target.h"
+#include "driver/session/session.h"
 #include "lowering/model/schedule.h"
 
 namespace stowage::inspector {
@@ -77,8 +78,8 @@ Schedule with_row_moved(Schedule fixed, const GroupControls& controls, std::size
 /// The row moved past the loop above (-1) or below (1) it.
 Schedule with_row_stepped(Schedule fixed, const GroupControls& controls, std::size_t row, int direction);
 
-/// The target with an edit's settings; mistakes are those of a target's file.
-Result<Target> edited_target(const Target& target, const PlanEdit& edit, Diagnostics& diagnostics);
+/// A plan's target with an edit's settings; mistakes are those of a target's file.
+Result<Target> edited_target(const Compilation& plan, const PlanEdit& edit, Diagnostics& diagnostics);
 /// The points of the bandwidth table, each so many times as fast, as the TOML value of "dma.bandwidth".
 std::string scaled_bandwidth(const Target& target, double factor);
 

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "driver/text/listed.h"
+#include "fusion/groups/group.h"
 #include "inspector/whatif/regroup.h"
 #include "lowering/model/sharing.h"
 

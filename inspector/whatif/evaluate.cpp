@@ -13,32 +13,22 @@
 #include "fusion/groups/group.h"
 #include "fusion/groups/group_cost.h"
 #include "inspector/state/background.h"
+#include "inspector/state/planned_group.h"
 #include "inspector/state/told.h"
-#include "lowering/model/planner.h"
 #include "lowering/program/launches.h"
-#include "lowering/program/plan_group.h"
-#include "lowering/program/planned_cost.h"
-#include "lowering/program/planners.h"
 #include "lowering/program/program.h"
-#include "lowering/verify/verify.h"
 
 namespace stowage::inspector {
 
 namespace {
 
-const Planner& planner_of(const Program& program) {
-  const Planner* planner = find_planner(program.planner);
-  check(planner != nullptr, "a plan names a planner that there is not");
-  return *planner;
-}
-
 /// A step of a network of its own: nothing but what pictures of the kernel need.
-ProgramStep step_alone(const FusedOperator& group, std::optional<Plan> plan) {
+ProgramStep step_alone(const FusedOperator& group, StepWork work) {
   ProgramStep only;
   only.group.name = group.name;
   only.group.template_name = group.template_name;
   only.group.is_view = group.is_view;
-  if (plan) only.work = launch_of(*std::move(plan));
+  only.work = std::move(work);
   return only;
 }
 
@@ -69,32 +59,32 @@ GroupNumbers numbers_of(const Plan& plan, const Target& target) {
           plan.nest.ldm_bytes, plan.time.cycles, static_cast<double>(plan.time.cycles) / target.clock_hz};
 }
 
-GroupNumbers numbers_of(const std::vector<const Plan*>& plans, const Target& target) {
+GroupNumbers numbers_of(const std::vector<const StepPlan*>& plans, const Target& target) {
   GroupNumbers sum;
-  for (const Plan* plan : plans) {
-    const GroupNumbers one = numbers_of(*plan, target);
-    sum.transfers += one.transfers;
-    sum.operations += one.operations;
-    sum.bytes += one.bytes;
-    sum.ldm_bytes = std::max(sum.ldm_bytes, one.ldm_bytes);
-    sum.cycles += one.cycles;
+  for (const StepPlan* plan : plans) {
+    const DmaTotals dma = plan->traffic();
+    sum.transfers += dma.transfers;
+    sum.operations += dma.operations;
+    sum.bytes += dma.bytes;
+    sum.ldm_bytes = std::max(sum.ldm_bytes, plan->scratchpad(target).peak_bytes);
+    sum.cycles += plan->cycles();
   }
   sum.seconds = static_cast<double>(sum.cycles) / target.clock_hz;
   return sum;
 }
 
-std::vector<const Plan*> Evaluation::plans_before(const LoadedPlan& base) const {
-  std::vector<const Plan*> plans;
+std::vector<const StepPlan*> Evaluation::plans_before(const LoadedPlan& base) const {
+  std::vector<const StepPlan*> plans;
   for (const StepId index : steps) {
-    if (const Plan* plan = base.steps[index].plan) plans.push_back(plan);
+    if (const StepPlan* plan = base.steps[index].step->step_plan()) plans.push_back(plan);
   }
   return plans;
 }
 
-std::vector<const Plan*> Evaluation::plans_after() const {
-  std::vector<const Plan*> plans;
+std::vector<const StepPlan*> Evaluation::plans_after() const {
+  std::vector<const StepPlan*> plans;
   for (const StepFacts& each : result->steps) {
-    if (each.plan != nullptr) plans.push_back(each.plan);
+    if (const StepPlan* plan = each.step->step_plan()) plans.push_back(plan);
   }
   return plans;
 }
@@ -147,20 +137,24 @@ std::size_t shown_of(const std::vector<FusedOperator>& groups, OpId focus) {
   return shown;
 }
 
-/// A group planned and verified, or the rule that refuses it.
-Planned plan_and_verify(const std::string& name, const StageList& stages, const Schedule& wanted,
-                        const Planner& planner, const Target& target) {
-  Planned planned = plan_group(name, stages, wanted, planner, target, {});
-  if (const auto* plan = std::get_if<Plan>(&planned)) {
-    if (const auto broken = verify(plan->nest, target)) return Decision::refuse("verify", *broken);
+/// A kernel that no other one comes before is spawned: of these steps, where they stand in a program for its own from
+/// `begin` on.
+void spawn_first_kernels(IdVector<StepId, ProgramStep>& steps, const Program& program, StepId begin,
+                         const Target& target) {
+  IdVector<StepId, ProgramStep> all;
+  for (StepId s; s < begin; ++s) all.push_back(program.steps[s]);
+  for (const ProgramStep& step : steps) all.push_back(step);
+  for (const StepId first : first_kernels(all)) {
+    if (first < begin) continue;
+    ProgramStep& step = steps[StepId(first.index() - begin.index())];
+    step.work = launch_of(launched_by(*step.plan(), LaunchedBy::spawn, target));
   }
-  return planned;
 }
 
 }  // namespace
 
 Result<Target> target_to_plan(const LoadedPlan& plan, const PlanEdit& edit, Diagnostics& diagnostics) {
-  auto target = edited_target(plan.program().target, edit, diagnostics);
+  auto target = edited_target(plan.compilation, edit, diagnostics);
   if (target && is_learned_elsewhere(plan.compilation, *target, diagnostics)) return Failed{};
   return target;
 }
@@ -169,7 +163,6 @@ Evaluation evaluate(const LoadedPlan& plan, StepId index, OpId focus, const Plan
                     const GroupChoices* choices) {
   off_window_thread("a group was planned");
   const Program& program = plan.program();
-  const Planner& planner = planner_of(program);
   const Graph& graph = plan.graph();
   const Regrouped around = regrouped_at(plan, edit, focus);
   const std::vector<FusedOperator> groups = groups_at(plan, index, around, choices);
@@ -195,44 +188,38 @@ Evaluation evaluate(const LoadedPlan& plan, StepId index, OpId focus, const Plan
     evaluation.refusal = Decision::refuse("target", told(diagnostics.entries().front()));
     return evaluation;
   }
-  const PlannedGroupCost cost(planner, *target);
-  const auto first = first_kernel(program.steps);
-  const bool begins_program =
-      first && std::find(around.steps.begin(), around.steps.end(), *first) != around.steps.end();
+  const auto cost = backend_of(plan.compilation).group_cost(program.planner, *target, {});
   // Nothing of it is edited: it is not planned again, which may take the planner a second.
   const bool is_as_planned = !around.otherwise && plan.steps[index].plan != nullptr && edit.target.empty() &&
                              !edit.schedules.contains(groups[shown].name);
   IdVector<StepId, ProgramStep> steps;
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    const FusedOperator& group = groups[g];
-    if (group.is_view) {
-      steps.push_back(step_alone(group, std::nullopt));
-      continue;
-    }
-    if (around.otherwise && group.operators.size() > 1) {
-      if (GroupCost::Answer answer = cost.cost(graph, group); !answer.decision) {
+  for (const FusedOperator& group : groups) {
+    if (around.otherwise && group.operators.size() > 1 && !group.is_view && cost != nullptr) {
+      if (GroupCost::Answer answer = cost->cost(graph, group); !answer.decision) {
         evaluation.refusal = std::move(answer.decision);
         return evaluation;
       }
     }
     const auto fixed = edit.schedules.find(group.name);
-    const Schedule wanted = fixed != edit.schedules.end() ? fixed->second
-                            : g == shown                  ? evaluation.start
-                                                          : choices->start_of(group.operators);
-    Planned planned = is_as_planned ? Planned(*plan.steps[index].plan)
-                                    : plan_and_verify(group.name, group_stages(graph, group), wanted, planner, *target);
+    const Schedule start = start_schedule(plan, group);
+    const Schedule* const wanted = fixed != edit.schedules.end() ? &fixed->second
+                                   : start != Schedule{}         ? &start
+                                                                 : nullptr;
+    PlannedStep planned = is_as_planned ? program.steps[index].work : plan_group_of(plan, group, wanted, *target);
     if (auto* refused = std::get_if<Decision>(&planned)) {
       evaluation.refusal = std::move(*refused);
       return evaluation;
     }
-    if (begins_program && !first_kernel(steps))
-      planned = launched_by(std::get<Plan>(std::move(planned)), LaunchedBy::spawn, *target);
-    if (g == shown) {
-      const Plan& made = std::get<Plan>(planned);
-      evaluation.controls = group_controls(made.nest.stages, made.schedule, *target);
-    }
-    steps.push_back(step_alone(group, std::get<Plan>(std::move(planned))));
+    steps.push_back(step_alone(group, std::get<StepWork>(std::move(planned))));
   }
+  const ProgramStep& step = steps[evaluation.shown];
+  if (step.plan() == nullptr) {
+    evaluation.refusal = Decision::refuse(
+        "no-loop-nest", fmt::format("{} is {}: it has no schedule to edit", step.group.name, step.kind().without_nest));
+    return evaluation;
+  }
+  spawn_first_kernels(steps, program, around.steps.front(), *target);
+  evaluation.controls = group_controls(step.plan()->nest.stages, step.plan()->schedule, *target);
   evaluation.result = alone(program, std::move(steps), evaluation.name, *target);
   return evaluation;
 }
@@ -269,19 +256,17 @@ std::string verdict(const Plan& before, const Target& target_before, const Plan&
 
 std::string verdict(const LoadedPlan& plan, const Evaluation& evaluation, Units units) {
   const Target& target = plan.program().target;
-  if (!evaluation.regrouped) {
-    const StepFacts& step = plan.steps[evaluation.step];
+  const StepFacts& step = plan.steps[evaluation.step];
+  if (!evaluation.regrouped && step.plan != nullptr) {
     return verdict(*step.plan, target, evaluation.plan(), evaluation.target(), units);
   }
   const GroupNumbers before = numbers_of(evaluation.plans_before(plan), target);
   const GroupNumbers after = numbers_of(evaluation.plans_after(), evaluation.target());
-  std::vector<std::string> groups;
-  for (const StepId index : evaluation.steps) {
-    groups.push_back(names_of(plan.graph(), plan.steps[index].step->group.operators));
-  }
-  std::string text =
-      sentence(before, after,
-               fmt::format("groups {} instead of {}", fmt::join(evaluation.groups, " | "), fmt::join(groups, " | ")));
+  Grouping groups;
+  for (const StepId index : evaluation.steps) groups.push_back(plan.steps[index].step->group.operators);
+  std::string text = sentence(
+      before, after,
+      fmt::format("groups {} instead of {}", fmt::join(evaluation.groups, " | "), groups_text(plan.graph(), groups)));
   if (before.bytes != after.bytes) {
     text += fmt::format(" DMA moves {} {}.", size_text(std::abs(after.bytes - before.bytes), units).toStdString(),
                         after.bytes > before.bytes ? "more" : "less");

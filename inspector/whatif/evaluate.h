@@ -25,8 +25,8 @@ struct GroupNumbers {
   friend bool operator==(const GroupNumbers&, const GroupNumbers&) = default;
 };
 GroupNumbers numbers_of(const Plan& plan, const Target& target);
-/// Several kernels, one after the other: sums, and the largest LDM.
-GroupNumbers numbers_of(const std::vector<const Plan*>& plans, const Target& target);
+/// Several steps, one after the other: sums, and the largest LDM.
+GroupNumbers numbers_of(const std::vector<const StepPlan*>& plans, const Target& target);
 
 struct Evaluation {
   StepId step;  ///< of the plan
@@ -44,8 +44,8 @@ struct Evaluation {
   [[nodiscard]] const Plan& plan() const { return *result->steps[shown].plan; }
   [[nodiscard]] const Target& target() const { return result->program().target; }
   /// Of the plan, and of the result: those that are compared.
-  [[nodiscard]] std::vector<const Plan*> plans_before(const LoadedPlan& plan) const;
-  [[nodiscard]] std::vector<const Plan*> plans_after() const;
+  [[nodiscard]] std::vector<const StepPlan*> plans_before(const LoadedPlan& plan) const;
+  [[nodiscard]] std::vector<const StepPlan*> plans_after() const;
 };
 
 /// The groups around `focus`, an operator of the plan's step `step`, with the edit. `choices` gives the groups that an

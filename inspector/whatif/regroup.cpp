@@ -13,10 +13,9 @@
 #include "fusion/strategies/lattice.h"
 #include "fusion/strategies/strategy.h"
 #include "inspector/state/background.h"
+#include "inspector/state/planned_group.h"
 #include "inspector/whatif/evaluate.h"
 #include "lowering/program/launches.h"
-#include "lowering/program/plan_group.h"
-#include "lowering/program/planned_cost.h"
 #include "lowering/program/planners.h"
 
 namespace stowage::inspector {
@@ -76,11 +75,16 @@ class EditedCycles {
  public:
   EditedCycles(const GroupChoices& choices, const PlanEdit& edit) : choices_(choices), edit_(edit) {
     Diagnostics ignored;
-    auto target = edited_target(choices.plan->program().target, edit, ignored);
+    auto target = edited_target(choices.plan->compilation, edit, ignored);
     check(static_cast<bool>(target), "groups were priced on a target that cannot be");
     target_ = *std::move(target);
     const IdVector<StepId, ProgramStep>& steps = choices.plan->program().steps;
-    if (const auto first = first_kernel(steps)) first_ = steps[*first].group.operators.front();
+    if (const auto first = first_kernel(steps)) {
+      first_ = steps[*first].group.operators.front();
+      const Planner* const planner = find_planner(choices.plan->program().planner);
+      check(planner != nullptr, "kernels with a spawn are Athread's");
+      first_launch_ = first_launch_cycles(*planner, target_);
+    }
   }
 
   void count_before(Regrouping& way) {
@@ -112,24 +116,24 @@ class EditedCycles {
                                                const std::map<std::string, Schedule>& schedules) const {
     const CandidateGroup* candidate = choices_.find(group);
     if (candidate == nullptr || candidate->group.is_view) return price(group);
+    const LoadedPlan& plan = *choices_.plan;
     const auto edited = schedules.find(candidate->group.name);
-    const Schedule fixed = edited != schedules.end() ? edited->second : choices_.start_of(group);
+    const Schedule fixed = edited != schedules.end() ? edited->second : start_schedule(plan, candidate->group);
+    const bool is_fixed = fixed != Schedule{};
     const bool is_first = std::find(group.begin(), group.end(), first_) != group.end();
-    const Planner* planner = find_planner(choices_.plan->program().planner);
-    if (fixed == Schedule{} && candidate->allowed())
-      return candidate->cycles + (is_first ? first_launch_cycles(*planner, target_) : 0);
-    const Graph& graph = choices_.plan->graph();
-    const Planned planned =
-        plan_group(candidate->group.name, group_stages(graph, candidate->group), fixed, *planner, target_, {});
-    const Plan* plan = std::get_if<Plan>(&planned);
-    if (plan == nullptr) return std::nullopt;
-    return is_first ? launched_by(*plan, LaunchedBy::spawn, target_).time.cycles : plan->time.cycles;
+    if (!is_fixed && candidate->allowed()) return candidate->cycles + (is_first ? first_launch_ : 0);
+    auto planned = plan_group_of(plan, candidate->group, is_fixed ? &fixed : nullptr, target_);
+    if (std::holds_alternative<Decision>(planned)) return std::nullopt;
+    const ProgramStep step{candidate->group, std::get<StepWork>(std::move(planned))};
+    if (is_first && step.plan() != nullptr) return launched_by(*step.plan(), LaunchedBy::spawn, target_).time.cycles;
+    return step.step_plan()->cycles();
   }
 
   const GroupChoices& choices_;
   const PlanEdit& edit_;
   Target target_;
-  std::optional<OpId> first_;  ///< an operator of the first kernel
+  std::optional<OpId> first_;      ///< an operator of the first kernel that Athread launches
+  std::int64_t first_launch_ = 0;  ///< what that takes besides
   std::map<std::vector<OpId>, std::optional<std::int64_t>> known_;
 };
 
@@ -187,12 +191,6 @@ bool closes_circle(const CandidateSet& set, const Grouping& now, const Regroupin
 
 }  // namespace
 
-std::string groups_text(const Graph& graph, const Grouping& groups) {
-  std::vector<std::string> texts;
-  for (const std::vector<OpId>& group : groups) texts.push_back(names_of(graph, group));
-  return fmt::format("{}", fmt::join(texts, " | "));
-}
-
 const CandidateGroup* GroupChoices::find(const std::vector<OpId>& operators) const {
   const auto found = std::find_if(set.candidates.begin(), set.candidates.end(), [&](const CandidateGroup& candidate) {
     return candidate.group.operators == operators;
@@ -200,32 +198,7 @@ const CandidateGroup* GroupChoices::find(const std::vector<OpId>& operators) con
   return found != set.candidates.end() ? &*found : nullptr;
 }
 
-Schedule GroupChoices::start_of(const std::vector<OpId>& operators) const {
-  const StepId step = plan->step_of_operator.at(operators.front());
-  const StepFacts* facts = fixed_steps.contains(step) ? plan->step(step) : nullptr;
-  return facts != nullptr && facts->step->group.operators == operators ? facts->plan->schedule : Schedule{};
-}
-
 namespace {
-
-/// Steps with a loop nest whose cycles are not those that the planner's own plan of them has.
-std::set<StepId> fixed_steps_of(const LoadedPlan& plan, const Planner& planner, const std::stop_token& stop) {
-  std::vector<StepId> steps;
-  std::vector<FusedOperator> groups;
-  for (const StepId i : plan.steps.ids()) {
-    if (plan.steps[i].plan == nullptr) continue;
-    steps.push_back(i);
-    groups.push_back(plan.steps[i].step->group);
-  }
-  const PlannedGroupCost cost(planner, plan.program().target, {.cache = default_cost_cache()});
-  const std::vector<GroupCost::Answer> answers = cost.costs(plan.graph(), groups, stop);
-  std::set<StepId> fixed;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const std::int64_t cycles = plan.steps[steps[i]].cycles;
-    if (answers[i].decision.allowed && answers[i].cycles != cycles) fixed.insert(steps[i]);
-  }
-  return fixed;
-}
 
 GroupChoicesPtr priced(const PlanPtr& plan, const PlanEdit& edit, const std::string& cache,
                        const std::stop_token& stop) {
@@ -233,14 +206,13 @@ GroupChoicesPtr priced(const PlanPtr& plan, const PlanEdit& edit, const std::str
   Diagnostics diagnostics;
   const auto target = target_to_plan(*plan, edit, diagnostics);
   const auto templates = fusion_templates(plan->compilation.templates, diagnostics);
-  const Planner* planner = find_planner(plan->program().planner);
-  check(templates && planner != nullptr, "a plan's templates and planner were found when it was opened");
+  check(static_cast<bool>(templates), "a plan's templates were read when it was opened");
   if (!target) return nullptr;
-  const PlannedGroupCost cost(*planner, *target, {.cache = cache});
-  CandidateSet set = find_candidate_groups(plan->graph(), *templates, &cost, {}, stop);
-  std::set<StepId> fixed = fixed_steps_of(*plan, *planner, stop);
+  const auto cost = backend_of(plan->compilation).group_cost(plan->program().planner, *target, {.cache = cache});
+  check(cost != nullptr, "a plan's planner was found when it was opened");
+  CandidateSet set = find_candidate_groups(plan->graph(), *templates, cost.get(), {}, stop);
   if (stop.stop_requested()) return nullptr;
-  return std::make_shared<const GroupChoices>(GroupChoices{plan, edit.target, std::move(set), std::move(fixed)});
+  return std::make_shared<const GroupChoices>(GroupChoices{plan, edit.target, std::move(set)});
 }
 
 }  // namespace

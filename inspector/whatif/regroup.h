@@ -23,17 +23,13 @@ struct GroupChoices {
   PlanPtr plan;
   std::map<std::string, std::string> target;  ///< the edit's settings, with which it was priced
   CandidateSet set;
-  /// Of the plan, whose cycles are not the planner's own: a person fixed something there.
-  std::set<StepId> fixed_steps;
   /// The candidate of these operators, refused or not; null without one.
   [[nodiscard]] const CandidateGroup* find(const std::vector<OpId>& operators) const;
-  /// What must be fixed of a group for it to be as the plan has it.
-  [[nodiscard]] Schedule start_of(const std::vector<OpId>& operators) const;
 };
 using GroupChoicesPtr = std::shared_ptr<const GroupChoices>;
 
-/// Plans every candidate group (the command line's GroupCost). Null when stopped, or where the target cannot be. For
-/// worker threads.
+/// Prices every candidate group as the command line does (GroupCost). Null when stopped, or where the target cannot be.
+/// For worker threads.
 GroupChoicesPtr price_groups(const PlanPtr& plan, const PlanEdit& edit, const std::stop_token& stop = {});
 
 using Grouping = std::vector<std::vector<OpId>>;
@@ -72,8 +68,5 @@ PlanEdit with_groups(const LoadedPlan& plan, PlanEdit edit, const Grouping& grou
 /// choose by itself on the edited target, and schedules that the planner would not. Nothing when stopped. For worker
 /// threads.
 std::optional<PlanEdit> complete_edit(const PlanPtr& plan, const PlanEdit& edit, const std::stop_token& stop = {});
-
-/// "conv1 + relu1 | pool1".
-std::string groups_text(const Graph& graph, const Grouping& groups);
 
 }  // namespace stowage::inspector

@@ -257,8 +257,8 @@ QStringList asked_lines(const Evaluation& asked, const Evaluation& legal, const 
 template <class Text>
 void regrouped_kernels(Sheet& sheet, const ResultInput& input, const Look& look, const Text& time) {
   const Theme& theme = look.theme();
-  const auto line = [&](const std::string& group, bool is_kernel, std::int64_t cycles, bool shown) {
-    const QString cost = is_kernel ? time(cycles) : QStringLiteral("a view, nothing is launched");
+  const auto line = [&](const std::string& group, bool is_work, std::int64_t cycles, bool shown) {
+    const QString cost = is_work ? time(cycles) : QStringLiteral("a view, nothing is launched");
     sheet.paragraph(QStringLiteral("%1 %2: %3").arg(shown ? QStringLiteral("▸") : QStringLiteral("•"), qt(group), cost),
                     theme.text, look.textFont());
     sheet.y -= 3;
@@ -267,14 +267,14 @@ void regrouped_kernels(Sheet& sheet, const ResultInput& input, const Look& look,
   sheet.paragraph(QStringLiteral("Groups of the plan"), theme.muted, look.smallFont());
   for (const StepId index : input.legal->steps) {
     const StepFacts& step = input.base->steps[index];
-    line(names_of(input.base->graph(), step.step->group.operators), step.plan != nullptr, step.cycles,
+    line(names_of(input.base->graph(), step.step->group.operators), step.step->step_plan() != nullptr, step.cycles,
          index == input.step);
   }
   sheet.y += 6;
   sheet.paragraph(QStringLiteral("Groups as edited"), theme.muted, look.smallFont());
   for (std::size_t g = 0; g < input.legal->groups.size(); ++g) {
     const StepFacts& step = input.legal->result->steps[StepId(g)];
-    line(input.legal->groups[g], step.plan != nullptr, step.cycles, StepId(g) == input.legal->shown);
+    line(input.legal->groups[g], step.step->step_plan() != nullptr, step.cycles, StepId(g) == input.legal->shown);
   }
 }
 
@@ -293,9 +293,9 @@ void add_refusal(Sheet& sheet, const ResultInput& input, const Look& look) {
                   look.theme().muted, look.smallFont());
 }
 
-/// Kernels on the target that they are planned for.
+/// Steps on the target that they are planned for.
 struct PlannedOn {
-  const std::vector<const Plan*>& plans;
+  const std::vector<const StepPlan*>& plans;
   const Target& target;
 };
 
@@ -311,13 +311,22 @@ void add_numbers(Sheet& sheet, const PlannedOn& plan, const PlannedOn& edited, c
   sheet.numbers(QStringLiteral("LDM peak"), a.ldm_bytes, b.ldm_bytes, size);
   const QString unit = look.units().time == TimeUnit::cycles ? QStringLiteral("cycles") : QStringLiteral("time");
   sheet.numbers(unit, a.cycles, b.cycles, time);
+  const auto nests_of = [](const std::vector<const StepPlan*>& steps) {
+    std::vector<const Plan*> nests;
+    for (const StepPlan* each : steps) {
+      if (const Plan* nest = plan_of(each)) nests.push_back(nest);
+    }
+    return nests;
+  };
+  const std::vector<const Plan*> nests_before = nests_of(plan.plans);
+  const std::vector<const Plan*> nests_after = nests_of(edited.plans);
   const auto term_of = [](const std::vector<const Plan*>& plans, const CostFormula& term) {
     std::int64_t cycles = 0;
     for (const Plan* each : plans) cycles += cycles_of_term(each->time, term);
     return cycles;
   };
   std::vector<const CostFormula*> terms;
-  for (const auto* plans : {&edited.plans, &plan.plans}) {
+  for (const auto* plans : {&nests_after, &nests_before}) {
     for (const Plan* each : *plans) {
       for (const TimeTerm& term : each->time.terms) {
         const auto is_same = [&](const CostFormula* other) { return same_term(*other, term.cost); };
@@ -326,8 +335,8 @@ void add_numbers(Sheet& sheet, const PlannedOn& plan, const PlannedOn& edited, c
     }
   }
   for (const CostFormula* term : terms) {
-    sheet.numbers(QStringLiteral("\u00a0\u00a0") + qt(name_of(*term)), term_of(plan.plans, *term),
-                  term_of(edited.plans, *term), time);
+    sheet.numbers(QStringLiteral("\u00a0\u00a0") + qt(name_of(*term)), term_of(nests_before, *term),
+                  term_of(nests_after, *term), time);
   }
 }
 
@@ -358,13 +367,13 @@ Drawing result_drawing(const ResultInput& input, const Look& look, QSizeF room) 
   }
   const Target& target_before = input.base->program().target;
   const Target& target = input.legal != nullptr ? input.legal->target() : target_before;
-  std::vector<const Plan*> planned;
+  std::vector<const StepPlan*> planned;
   if (input.legal != nullptr) {
     planned = input.legal->plans_before(*input.base);
-  } else if (step->plan != nullptr) {
-    planned = {step->plan};
+  } else if (const StepPlan* plan = step->step->step_plan()) {
+    planned = {plan};
   }
-  const std::vector<const Plan*> edited = input.legal != nullptr ? input.legal->plans_after() : planned;
+  const std::vector<const StepPlan*> edited = input.legal != nullptr ? input.legal->plans_after() : planned;
   if (refused) add_refusal(sheet, input, look);
   sheet.paragraph(
       input.legal != nullptr ? qt(verdict(*input.base, *input.legal, look.units())) : QStringLiteral("The plan:"),

@@ -14,16 +14,13 @@
 #include "lowering/model/ldm_room.h"
 #include "lowering/model/planner.h"
 #include "lowering/program/launches.h"
-#include "lowering/program/library_plan.h"
 #include "lowering/program/management_plan.h"
 #include "lowering/program/plan_choices.h"
-#include "lowering/program/plan_group.h"
+#include "lowering/program/plan_step.h"
 #include "lowering/search/physical_limit.h"
 #include "lowering/time/cost_table.h"
 #include "lowering/time/cycle_limit.h"
 #include "lowering/time/dma_alignment.h"
-#include "lowering/verify/verify.h"
-#include "lowering/verify/verify_rules.h"
 
 namespace stowage {
 namespace {
@@ -66,8 +63,6 @@ void choose_for_groups(const FusedGraph& fused, const std::map<std::string, Sche
   parallel_for(kinds.size(), threads, stop,
                [&](std::size_t k) { choices.add(kinds[k]->text, choose_plan(*kinds[k], planner, target)); });
 }
-
-constexpr const char* too_large_rule = "plan-too-large";
 
 std::string remedy_for(const Decision& refused) {
   if (refused.rule == too_large_rule) return "split its tensors, or choose a target with more LDM";
@@ -129,55 +124,6 @@ const Plan* plan_of(const StepPlan* planned) {
 }
 
 namespace {
-
-/// The call of a library for a group, where programs may call one, and it takes less than what was planned. The trace
-/// says why or why not, of what multiplies at all.
-std::optional<StepWork> call_of(const Graph& graph, const FusedOperator& group, const Planned& planned,
-                                bool nothing_fixed, const Planner& planner, const Target& target, TraceSink trace) {
-  if (target.use_library.empty() || multiply_adds(group_stages(graph, group)) == 0) return std::nullopt;
-  const auto judged = [&](bool computes, std::string_view rule, const std::string& reason) {
-    trace.add(group.name, LibraryJudged{target.use_library, computes, std::string(rule), reason});
-  };
-  if (!nothing_fixed) {
-    judged(false, "library-fixed", "a schedule is given for it");
-    return std::nullopt;
-  }
-  auto call = library_call(graph, group, planned, first_launch_cycles(planner, target), target);
-  if (const auto* refused = std::get_if<Decision>(&call)) {
-    judged(false, refused->rule, refused->reason);
-    return std::nullopt;
-  }
-  LibraryCall step = std::get<LibraryCall>(std::move(call));
-  judged(true, library_cost_rule, step.plan->reason());
-  return StepWork(std::move(step));
-}
-
-/// The plan of a group, or why it has none: neither of the LDM nor, of an operator alone of which nothing is fixed, of
-/// a library or the management core.
-std::variant<StepWork, Decision> work_of(const Graph& graph, const FusedOperator& group, Planned planned,
-                                         bool nothing_fixed, const Planner& planner, const Target& target,
-                                         TraceSink trace) {
-  if (auto call = call_of(graph, group, planned, nothing_fixed, planner, target, trace)) return *std::move(call);
-  std::optional<Decision> refused;
-  if (auto* decision = std::get_if<Decision>(&planned)) {
-    refused = std::move(*decision);
-  } else {
-    const LoopNest& nest = std::get<Plan>(planned).nest;
-    const auto broken = broken_promise(nest, target);
-    if (broken && broken->rule == unchecked_rule) {
-      refused = Decision::refuse(too_large_rule,
-                                 fmt::format("its plan is too large to be shown sound: {}", text_of(*broken)));
-    } else {
-      check(!broken, fmt::format("the plan of {} is unsound: {}", group.name, broken ? text_of(*broken) : ""));
-    }
-  }
-  if (!refused) return launch_of(std::get<Plan>(std::move(planned)));
-  const bool is_too_large = refused->rule == too_large_rule;  // which is no matter of the LDM
-  if (group.operators.size() > 1 || !nothing_fixed || is_too_large) return *std::move(refused);
-  auto managed = plan_without_ldm(group_stages(graph, group), *std::move(refused), target);
-  if (auto* decision = std::get_if<Decision>(&managed)) return std::move(*decision);
-  return StepWork(ManagementStep{std::make_shared<const ManagementPlan>(std::get<ManagementPlan>(std::move(managed)))});
-}
 
 /// Planners plan each kernel as if another one came before it.
 void spawn_first_kernels(Program& program, const std::map<std::string, Schedule>& schedules, const Planner& planner,
@@ -275,7 +221,7 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
   program.fused = fused;
   program.target = target;
   program.planner = planner.name();
-  std::vector<std::optional<Planned>> plans(fused.groups.size());  // views have none
+  std::vector<std::optional<PlannedStep>> planned(fused.groups.size());  // nothing where it was stopped
   std::vector<Trace> traces(fused.groups.size());
   std::mutex reporting;
   std::size_t done = 0;
@@ -287,43 +233,24 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
     const FusedOperator& group = fused.groups[g];
     const TraceSink sink = trace.listening() ? TraceSink(&traces[g]) : TraceSink();
     const auto fixed = schedules.find(group.name);
-    if (!group.is_view && fixed != schedules.end()) {
-      plans[g] = plan_group(group.name, group_stages(fused.graph, group), fixed->second, planner, target, sink);
-    } else if (!group.is_view) {
-      StageList stages = group_stages(fused.graph, group);
-      const CanonicalStages canonical = canonical_stages(stages);
-      const auto known = choices->find(canonical.text);
-      check(known != nullptr, "something was chosen for every group");
-      PlanChoice choice = with_original_names(*known, canonical, group.name);
-      for (TraceRecord& record : choice.records) sink.add(std::move(record));
-      plans[g] = plan_chosen(group.name, stages, choice.schedule, planner, target, sink);
-      if (auto* const plan = std::get_if<Plan>(&*plans[g])) plan->certificate = choice.certificate;
-    }
+    planned[g] = plan_step(fused.graph, group, fixed != schedules.end() ? &fixed->second : nullptr, planner, target,
+                           sink, choices);
     const std::scoped_lock lock(reporting);
     if (progress) progress("plan", ++done, fused.groups.size());
   });
   if (stop.stop_requested()) return Failed{};
   for (std::size_t g = 0; g < fused.groups.size(); ++g) {
     const FusedOperator& group = fused.groups[g];
-    ProgramStep step;
-    step.group = group;
     for (TraceRecord& record : traces[g].records) trace.add(std::move(record));
-    if (plans[g]) {
-      const bool nothing_fixed = !schedules.contains(group.name);
-      auto work = work_of(fused.graph, group, *std::move(plans[g]), nothing_fixed, planner, target, trace);
-      if (const auto* refused = std::get_if<Decision>(&work)) {
-        SourceLocation place;
-        place.object = fmt::format("fused operator {}", group.name);
-        diagnostics.error(refused->rule, std::move(place), refused->reason, remedy_for(*refused));
-        continue;
-      }
-      step.work = std::get<StepWork>(std::move(work));
+    if (const auto* refused = std::get_if<Decision>(&*planned[g])) {
+      SourceLocation place;
+      place.object = fmt::format("fused operator {}", group.name);
+      diagnostics.error(refused->rule, std::move(place), refused->reason, remedy_for(*refused));
+      continue;
     }
+    program.steps.push_back({group, std::get<StepWork>(*std::move(planned[g]))});
+    const ProgramStep& step = program.steps.back();
     if (step.plan() != nullptr) warn_of_unaligned(step, target, diagnostics);
-    if (const ManagementPlan* plan = step.on_management_core()) {
-      trace.add(group.name, GivenToManagementCore{plan->refused().rule, plan->refused().reason, plan->cycles()});
-    }
-    program.steps.push_back(std::move(step));
   }
   spawn_first_kernels(program, schedules, planner, diagnostics);
   if (diagnostics.has_errors()) return Failed{};

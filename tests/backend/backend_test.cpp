@@ -16,23 +16,6 @@
 namespace stowage::test {
 namespace {
 
-const char* const bank16 = R"(name = "bank16"
-summary = "64 KiB of SRAM in 16 banks, invented"
-family = "bank-machine"
-clock_hz = 5e8
-sram_banks = 16
-bank_bytes = 4096
-bytes_per_cycle = 16
-)";
-
-/// The built-in families and the invented one.
-Backends all_backends() {
-  static const BankMachine bank_machine;  // stateless
-  Backends backends = built_in_backends();
-  backends.push_back(&bank_machine);
-  return backends;
-}
-
 ToolRun run_both(const std::vector<std::string>& arguments) {
   std::ostringstream out;
   std::ostringstream err;

@@ -34,10 +34,9 @@ Target with_banks(Target target, std::int64_t banks) {
   return target;
 }
 
-Target target_for(const FusedOperator& group, const FixedSchedules& fixed, const Target& target) {
-  const auto found = fixed.schedules.find(group.name);
-  if (found == fixed.schedules.end()) return target;
-  const auto* const banks = dynamic_cast<const FixedBanks*>(found->second.get());
+Target target_for(const FixedSchedule* fixed, const Target& target) {
+  if (fixed == nullptr) return target;
+  const auto* const banks = dynamic_cast<const FixedBanks*>(fixed);
   check(banks != nullptr, "a schedule of another family");
   return with_banks(target, banks->at_most);
 }
@@ -69,6 +68,22 @@ std::vector<std::byte>& area_of(MemoryAllocation::Area area, std::vector<std::by
 
 }  // namespace
 
+const char* const bank16 = R"(name = "bank16"
+summary = "64 KiB of SRAM in 16 banks, invented"
+family = "bank-machine"
+clock_hz = 5e8
+sram_banks = 16
+bank_bytes = 4096
+bytes_per_cycle = 16
+)";
+
+Backends all_backends() {
+  static const BankMachine bank_machine;  // stateless
+  Backends backends = built_in_backends();
+  backends.push_back(&bank_machine);
+  return backends;
+}
+
 void BankMachine::read_target(TomlTable& table, Target& target) const {
   table.read("sram_banks", target.own["sram_banks"], 1, 1024, Need::required);
   table.read("bank_bytes", target.own["bank_bytes"], 64, 1 << 20, Need::required);
@@ -89,26 +104,33 @@ std::unique_ptr<GroupCost> BankMachine::group_cost(const std::string& planner, c
   return planner == default_planner() ? std::make_unique<BankCost>(target) : nullptr;
 }
 
+PlannedStep BankMachine::plan_group(const Graph& graph, const FusedOperator& group, const FixedSchedule* fixed,
+                                    const std::string& /*planner*/, const Target& target,
+                                    const CostOptions& /*options*/, TraceSink /*trace*/) const {
+  if (group.is_view) return StepWork(ViewStep{});
+  auto plan = plan_banks(group_stages(graph, group), target_for(fixed, target));
+  if (auto* refused = std::get_if<Decision>(&plan)) return std::move(*refused);
+  return launch_of(std::get<BankPlan>(std::move(plan)));
+}
+
 Result<Program> BankMachine::plan(const FusedGraph& fused, const FixedSchedules& fixed, const std::string& planner,
-                                  const Target& target, const CostOptions& /*options*/, TraceSink /*trace*/,
+                                  const Target& target, const CostOptions& options, TraceSink trace,
                                   const WorkContext& work) const {
   Program program;
   program.fused = fused;
   program.target = target;
   program.planner = planner;
   for (const FusedOperator& group : fused.groups) {
-    ProgramStep step{group, ViewStep{}};
-    if (!group.is_view) {
-      auto plan = plan_banks(group_stages(fused.graph, group), target_for(group, fixed, target));
-      if (const auto* refused = std::get_if<Decision>(&plan)) {
-        SourceLocation place;
-        place.object = "fused operator " + group.name;
-        work.diagnostics.error(refused->rule, place, refused->reason);
-        continue;
-      }
-      step.work = launch_of(std::get<BankPlan>(std::move(plan)));
+    const auto found = fixed.schedules.find(group.name);
+    const FixedSchedule* const banks = found != fixed.schedules.end() ? found->second.get() : nullptr;
+    PlannedStep planned = plan_group(fused.graph, group, banks, planner, target, options, trace);
+    if (const auto* refused = std::get_if<Decision>(&planned)) {
+      SourceLocation place;
+      place.object = "fused operator " + group.name;
+      work.diagnostics.error(refused->rule, place, refused->reason);
+      continue;
     }
-    program.steps.push_back(std::move(step));
+    program.steps.push_back({group, std::get<StepWork>(std::move(planned))});
   }
   if (work.diagnostics.has_errors()) return Failed{};
   program.memory = plan_memory(fused, program.steps, target.main_memory.line_bytes);

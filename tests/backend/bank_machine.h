@@ -81,6 +81,9 @@ Result<BankRun> simulate(const EmittedFile& file, const Target& target, std::vec
                          std::vector<std::byte>& activations, const std::function<void(int kernel)>& after,
                          Diagnostics& diagnostics);
 
+/// A target of the family, as a file.
+extern const char* const bank16;
+
 class BankMachine final : public Backend {
  public:
   [[nodiscard]] std::string_view family() const override { return "bank-machine"; }
@@ -90,6 +93,9 @@ class BankMachine final : public Backend {
   void read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed) const override;
   [[nodiscard]] std::unique_ptr<GroupCost> group_cost(const std::string& planner, const Target& target,
                                                       const CostOptions& options) const override;
+  [[nodiscard]] PlannedStep plan_group(const Graph& graph, const FusedOperator& group, const FixedSchedule* fixed,
+                                       const std::string& planner, const Target& target, const CostOptions& options,
+                                       TraceSink trace) const override;
   [[nodiscard]] Result<Program> plan(const FusedGraph& fused, const FixedSchedules& fixed, const std::string& planner,
                                      const Target& target, const CostOptions& options, TraceSink trace,
                                      const WorkContext& work) const override;
@@ -103,5 +109,8 @@ class BankMachine final : public Backend {
                                        std::span<const Tensor> inputs, const RunSettings& settings,
                                        const StepObserver& on_output, const WorkContext& work) const override;
 };
+
+/// The built-in families and the invented one.
+Backends all_backends();
 
 }  // namespace stowage::test

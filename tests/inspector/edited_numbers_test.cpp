@@ -150,7 +150,7 @@ TEST_CASE("with an edited target the groups as planned are counted on it too", "
       beside([&] { return evaluate(*base, step_named(*base, "ip1"), slow_start()); }).plan().time.cycles;
   REQUIRE(as_planned != facts_of(*base, "ip1").cycles);
   std::int64_t now = 0;
-  for (const Plan* plan : opened.session().legal()->plans_after()) now += plan->time.cycles;
+  for (const StepPlan* plan : opened.session().legal()->plans_after()) now += plan->cycles();
   CHECK(opened.cell(QStringLiteral("ip1 + relu1"), 0) == QStringLiteral("as planned"));
   CHECK(opened.cell(QStringLiteral("ip1 + relu1"), 2) ==
         time_text(as_planned, base->program().target.clock_hz, opened.look.units()));
@@ -180,7 +180,7 @@ TEST_CASE("taking a group apart counts from the edited plan", "[inspector]") {
   const Evaluation evaluation = beside([&] {
     return evaluate(*base, step_named(*base, "ip1"), op_named(*base, "ip1"), taken, opened.session().choices().get());
   });
-  for (const Plan* plan : evaluation.plans_after()) parts += plan->time.cycles;
+  for (const StepPlan* plan : evaluation.plans_after()) parts += plan->cycles();
   CHECK(opened.cell(apart, 3) == opened.change_text(parts - now));
 }
 

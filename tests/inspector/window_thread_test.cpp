@@ -66,11 +66,13 @@ TEST_CASE("files are touched and sessions called where the thread is asked first
        {QStringLiteral("state/files.cpp"), QStringLiteral("state/load.cpp"), QStringLiteral("graph/dot_layout.cpp"),
         QStringLiteral("whatif/job_form.cpp"), QStringLiteral("state/checked_file.cpp")}},
       {QStringLiteral("\\bQSettings\\b"), {QStringLiteral("window/settings.cpp"), QStringLiteral("application.cpp")}},
-      {QStringLiteral("\\b(plan_group|plan_again|find_candidate_groups|compile|read_compilation|diff_compilations|"
-                      "why_not|plan_program|program_on|sensitivity|read_model_again)\\("),
+      {QStringLiteral(
+           "\\b(plan_group|plan_group_of|plan_again|find_candidate_groups|compile|read_compilation|diff_compilations|"
+           "why_not|plan_program|program_on|sensitivity|read_model_again)\\("),
        {QStringLiteral("whatif/evaluate.cpp"), QStringLiteral("whatif/regroup.cpp"), QStringLiteral("state/load.cpp"),
         QStringLiteral("fusion/strategy_comparison.cpp"), QStringLiteral("fusion/why_not_question.cpp"),
-        QStringLiteral("state/comparison.cpp"), QStringLiteral("replay/replay.cpp"),
+        QStringLiteral("state/comparison.cpp"), QStringLiteral("state/planned_group.cpp"),
+        QStringLiteral("state/planned_group.h"), QStringLiteral("replay/replay.cpp"),
         QStringLiteral("sensitivity/asked_curve.cpp")}},
   };
   int read = 0;
