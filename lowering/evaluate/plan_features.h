@@ -26,7 +26,7 @@ struct PlanFeatures {
   std::int64_t launch_cycles = 0;
   std::int64_t closed_cycles = 0;  ///< of the closed form, without the launch
   /// The same, and what the core that asks for most computes and issues more than the closed form counts, which takes
-  /// the core with most points and that with most bytes.
+  /// the core that computes longest and that with most bytes.
   std::int64_t base_cycles = 0;
   std::vector<double> values;
 };
