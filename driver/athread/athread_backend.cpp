@@ -25,6 +25,7 @@
 #include "lowering/nest/move_tensors.h"
 #include "lowering/program/library_plan.h"
 #include "lowering/program/management_plan.h"
+#include "lowering/program/plan_step.h"
 #include "lowering/program/planners.h"
 #include "lowering/time/cycle_limit.h"
 

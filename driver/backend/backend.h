@@ -24,7 +24,6 @@
 #include "emitter/sources/emitted_program.h"
 #include "emitter/sources/program_run.h"
 #include "fusion/groups/group_cost.h"
-#include "lowering/program/plan_step.h"
 #include "lowering/program/planned_cost.h"
 #include "lowering/program/program.h"
 #include "lowering/simulate/dma_order.h"

@@ -7,7 +7,7 @@
 #include "fusion/groups/fused_graph.h"
 #include "inspector/state/loaded_plan.h"
 #include "lowering/model/schedule.h"
-#include "lowering/program/plan_step.h"
+#include "lowering/program/program_step.h"
 
 namespace stowage::inspector {
 

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <string_view>
-#include <variant>
 
-#include "core/decision.h"
 #include "core/target.h"
 #include "core/trace.h"
 #include "lowering/model/planner.h"
@@ -14,9 +12,6 @@
 namespace stowage {
 
 class PlanChoices;  // lowering/program/plan_choices.h
-
-/// What is done for a group, or why nothing can be.
-using PlannedStep = std::variant<StepWork, Decision>;
 
 /// Of a plan that cannot be shown sound.
 inline constexpr std::string_view too_large_rule = "plan-too-large";

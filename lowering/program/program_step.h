@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/decision.h"
 #include "core/ids.h"
 #include "core/stage.h"
 #include "core/target.h"
@@ -93,6 +94,8 @@ struct LibraryCall {
 /// What a step does. Each has its kind, and what runs has its plan; the compiler shows who else has to know a new one
 /// (HACKING.md).
 using StepWork = std::variant<ViewStep, KernelLaunch, ManagementStep, LibraryCall>;
+/// What is done for a group, or why nothing can be.
+using PlannedStep = std::variant<StepWork, Decision>;
 
 /// One fused operator of a program with what is done for it.
 struct ProgramStep {

@@ -133,7 +133,7 @@ double most_hidden(const Ahead& ahead, const TransferCost& cost, std::int64_t cy
   const double moved = static_cast<double>(cycles - 1) - issuing_cycles(cost);
   if (ahead.direction == DmaDirection::get) return std::max(0.0, moved);
   const auto transfers = static_cast<double>(cost.transfers_of_busiest);
-  const double exposed = ahead.entries - (1 - last);
+  const double exposed = std::max(0.0, ahead.entries - (1 - last));
   const double steady = transfers > 0 ? std::max(0.0, (transfers - exposed) / transfers) : 0;
   return std::max(0.0, (moved - blocking) * steady);
 }

@@ -10,9 +10,9 @@
 // before it, and the last computation nothing left to load, but the store before it beside it.
 //
 // Of the last transfers of a store, one each time that its loops are entered, nothing is hidden: they are waited for at
-// the end. Of the very last one that is hidden which cores that have computed less store while others compute still. A
-// store goes on while its loop waits for what it loads itself: as they share the bandwidth, so much of it as
-// these gets take is not hidden by what is computed behind them.
+// the end. Only of the very last one is hidden what cores that have computed less store while others compute still.
+// A store goes on while its loop waits for what it loads itself: as they share the bandwidth, so much of it as these
+// gets take is not hidden by what is computed behind them.
 //
 // Trips and cores are taken to be alike. Of unequal ones (a short last tile, boxes that end at a border, trip counts
 // that differ between the cores) each hides at most the lesser of what it moves and what it computes, and the sum of

@@ -15,9 +15,9 @@ namespace {
 
 /// Headers that declare Athread's types (dma_order.h declares an option of every family's simulation), and what shows
 /// that a file knows types which come along with other headers.
-const std::regex of_athread(
-    R"(#include "(driver/athread|lowering/(check|ir|model|nest|search|simulate(?!/dma_order)|swtvm|verify)|emitter/(athread|emulation))/)"
-    R"(|\b(EmulationOptions|GroupModel|LoopNest|LostTo|Plan|Schedule)\b|(\.|->)plan\(\))");
+const std::regex of_athread(R"(#include "(driver/athread|emitter/(athread|emulation)|lowering/program/plan_step)"
+                            R"(|lowering/(check|ir|model|nest|search|simulate(?!/dma_order)|swtvm|verify))\b)"
+                            R"(|\b(EmulationOptions|GroupModel|LoopNest|LostTo|Plan|Schedule)\b|(\.|->)plan\(\))");
 
 /// The line without what stands in quotes, unless they name a header, and without its comment.
 std::string code_of(const std::string& line) {

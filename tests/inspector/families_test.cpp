@@ -22,12 +22,13 @@ namespace {
 
 using namespace inspector;
 
-PlanPtr compiled(CompileRequest request, const std::string& fusion) {
+PlanPtr compiled(CompileRequest request, const std::string& fusion, bool with_trace = true) {
   request.fusion = fusion;
   Diagnostics diagnostics;
   auto compilation = compile(request, diagnostics);
   INFO(format_diagnostics(diagnostics));
   REQUIRE(compilation);
+  if (!with_trace) compilation->trace.records.clear();
   return make_loaded_plan(*std::move(compilation), "test", "", {});
 }
 
@@ -131,6 +132,21 @@ TEST_CASE("questions about a plan of another family are answered by it", "[inspe
   const auto question = beside([&] { return std::make_shared<const WhyNotQuestion>(plan); });
   CHECK(beside([&] { return question->ask({"conv1", "conv2"}); }).find("conv1") != std::string::npos);
   CHECK_FALSE(beside([&] { return make_replay(*plan, step); }).steps.empty());
+}
+
+TEST_CASE("a replay without a kept trace has no step of the library's judgement", "[inspector]") {
+  const TemporaryFolder folder;
+  const CompileRequest request = products_with_library(folder);
+  const auto messages = [&](bool with_trace) {
+    const PlanPtr plan = compiled(request, "none", with_trace);
+    const StepId small = step_named(*plan, "small");
+    CHECK(keeps_steps(*plan, small) == with_trace);
+    std::vector<std::string> found;
+    for (const ReplayStep& step : beside([&] { return make_replay(*plan, small); }).steps)
+      found.push_back(step.message);
+    return found;
+  };
+  CHECK(messages(false) == messages(true));
 }
 
 TEST_CASE("a group that a library computes is so in what if, too", "[inspector]") {
