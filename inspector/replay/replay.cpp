@@ -34,7 +34,6 @@ std::vector<TraceRecord> planner_records(const LoadedPlan& plan, const StepFacts
     Trace trace;
     const PlannedStep planned = plan_group_of(plan, step.step->group, fixed, plan.program().target, TraceSink(&trace));
     records = std::move(trace.records);
-    std::erase_if(records, [](const TraceRecord& record) { return !of_planner(record); });
     const auto* work = std::get_if<StepWork>(&planned);
     const auto* launch = work != nullptr ? std::get_if<KernelLaunch>(work) : nullptr;
     const Plan* again = launch != nullptr ? plan_of(launch->plan.get()) : nullptr;

@@ -134,7 +134,7 @@ TEST_CASE("questions about a plan of another family are answered by it", "[inspe
   CHECK_FALSE(beside([&] { return make_replay(*plan, step); }).steps.empty());
 }
 
-TEST_CASE("a replay without a kept trace has no step of the library's judgement", "[inspector]") {
+TEST_CASE("a replay without a kept trace is the kept one, also where a library may be called", "[inspector]") {
   const TemporaryFolder folder;
   const CompileRequest request = products_with_library(folder);
   const auto messages = [&](bool with_trace) {
