@@ -93,10 +93,28 @@ class RegisterBlock {
       write_constant_rows(*block.constant);
       return;
     }
+    if (const auto known = w_.k_.rows.find(w_.stmt_.id); known != w_.k_.rows.end()) {
+      write_known_rows(known->second);
+      return;
+    }
     w_.k_.out.open(fmt::format("if ({} == {}) {{", block.end, block.max_extent));
     write_constant_rows(block.max_extent);
     w_.k_.out.else_branch("} else {");
     write_any_rows();
+    w_.k_.out.close();
+  }
+
+  /// Each number of rows that there is for itself; there are no others.
+  void write_known_rows(const KnownRows& known) {
+    const LocalAxis& block = w_.axes_[*block_];
+    for (const std::int64_t rows : known) {
+      if (rows == known.front()) {
+        w_.k_.out.open(fmt::format("if ({} == {}) {{", block.end, rows));
+      } else {
+        w_.k_.out.else_branch(fmt::format("}} else if ({} == {}) {{", block.end, rows));
+      }
+      write_constant_rows(rows);
+    }
     w_.k_.out.close();
   }
 

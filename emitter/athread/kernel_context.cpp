@@ -30,7 +30,11 @@ bool is_of_axis(const LoopNest& nest, std::string_view name) {
 }  // namespace
 
 KernelContext::KernelContext(const LoopNest& loop_nest, const Target& its_target, bool is_canonical)
-    : nest(loop_nest), target(its_target), canonical(is_canonical), barriers(team_barriers(loop_nest)) {
+    : nest(loop_nest),
+      target(its_target),
+      canonical(is_canonical),
+      barriers(team_barriers(loop_nest)),
+      rows(known_rows(loop_nest)) {
   const auto name = [&](IdentifierPool& from, const std::string& given, std::string_view kind, std::size_t i) {
     return canonical ? from.take(fmt::format("{}{}", kind, i)) : from.take_of_model(given);
   };

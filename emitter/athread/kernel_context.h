@@ -12,6 +12,7 @@
 #include "emitter/athread/c_writer.h"
 #include "lowering/ir/loop_nest.h"
 #include "lowering/ir/team_barriers.h"
+#include "lowering/time/known_rows.h"
 
 namespace stowage {
 
@@ -41,6 +42,7 @@ struct KernelContext {
   TeamBarriers barriers;
   std::map<int, DmaNames> dma;            ///< by Stmt::id, of transfers that are awaited by their statement
   std::map<BufferId, DmaNames> by_slots;  ///< of those whose transfers are awaited by slot
+  std::map<int, KnownRows> rows;          ///< by Stmt::id, of computations in register blocks
   std::vector<std::shared_ptr<const IndexTable>> tables;
   std::vector<std::string> table_names;
 

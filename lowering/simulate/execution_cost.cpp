@@ -30,7 +30,8 @@ std::int64_t parts_of(double cycles) {
 }  // namespace
 
 ExecutionCosts::ExecutionCosts(const LoopNest& nest, const Target& target) : nest_(nest), target_(target) {
-  for (Cost& cost : cost_table(nest, predict_counts(nest), target)) {
+  const NestCounts counts = predict_counts(nest);
+  for (Cost& cost : cost_table(nest, counts, target)) {
     if (!cost.statement) {
       launch_cycles_ = cycles_of(cost.formula);
       continue;
@@ -39,8 +40,9 @@ ExecutionCosts::ExecutionCosts(const LoopNest& nest, const Target& target) : nes
     if (const auto* dma = std::get_if<Dma>(&statement.node)) shapes_.emplace(statement.id, shape_of(nest, *dma));
     if (const auto* computation = std::get_if<ComputeCost>(&cost.formula);
         computation != nullptr && computation->peak > 0) {
-      loops_.emplace(std::piecewise_construct, std::tuple(statement.id),
-                     std::tuple(std::cref(nest), std::cref(std::get<Compute>(statement.node)), std::cref(target)));
+      const auto& compute = std::get<Compute>(statement.node);
+      loops_.emplace(statement.id,
+                     InnerLoop(nest, compute, target, known_rows(nest, compute, counts.compute.at(statement.id))));
     }
     formulas_.emplace(*cost.statement, std::move(cost.formula));
   }

@@ -49,7 +49,7 @@ OfCores computation_of_cores(const LoopNest& nest, int id, const ComputeTotals& 
   cost.operations = operations_of(stage, compute.part);
   cost.operations_per_cycle = operations_per_cycle(target, result_type(stage, compute.part), cost.vectors);
   std::optional<InnerLoop> loop;
-  if (target.cores.pipelines) loop.emplace(nest, compute, target);
+  if (target.cores.pipelines) loop.emplace(nest, compute, target, known_rows(nest, compute, totals));
   OfCores costs{{}, totals.boxes_of_core};
   for (const BoxCounts& boxes : totals.boxes)
     costs.alike.push_back({id, compute_cost(cost, boxes, loop ? &*loop : nullptr)});

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "core/athread_machine.h"
 #include "core/check.h"
@@ -188,13 +189,14 @@ double TripWork::cycles() const {
   return std::max(issued, recurrence) + alone;
 }
 
-InnerLoop::InnerLoop(const LoopNest& nest, const Compute& compute, const Target& target)
+InnerLoop::InnerLoop(const LoopNest& nest, const Compute& compute, const Target& target, KnownRows known_rows)
     : nest_(nest),
       compute_(compute),
       stage_(nest.stages.stages[compute.stage]),
       expression_(compute.part == Compute::Part::finish ? stage_.finish : stage_.body),
       pipelines_(*target.cores.pipelines),
       lanes_(target.cores.vector_lanes),
+      known_rows_(std::move(known_rows)),
       lane_loop_(lane_loop(nest, compute, target)) {
   for (const ReadId read : reads_in(expression_)) operands_.push_back(operand_of(read));
   if (!compute_.lane_axis) return;
@@ -337,7 +339,11 @@ double InnerLoop::block_cycles(std::span<const std::int64_t> extents) const {
   if (compute_.block_axis) {
     const std::size_t axis = compute_.block_axis->index();
     blocked = extents[axis];
-    const bool is_known = compute_.box[axis].extent.is_constant() || blocked == compute_.box[axis].max_extent;
+    // As the emitter has code of its own for them.
+    const bool is_known =
+        compute_.box[axis].extent.is_constant() ||
+        (known_rows_.empty() ? blocked == compute_.box[axis].max_extent
+                             : std::find(known_rows_.begin(), known_rows_.end(), blocked) != known_rows_.end());
     blocks = is_known ? blocks_of_rows(blocked, rows_of_block(blocked, most, lanes_))
                       : blocks_of_any_rows(blocked, register_block_rows(most, lanes_));
   }

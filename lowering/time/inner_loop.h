@@ -15,6 +15,7 @@
 #include "core/target.h"
 #include "lowering/ir/compute_form.h"
 #include "lowering/ir/loop_nest.h"
+#include "lowering/time/known_rows.h"
 
 namespace stowage {
 
@@ -41,7 +42,7 @@ struct LoopOperand {
 class InnerLoop {
  public:
   /// Of a target that has pipelines; nest and compute must outlive this.
-  InnerLoop(const LoopNest& nest, const Compute& compute, const Target& target);
+  InnerLoop(const LoopNest& nest, const Compute& compute, const Target& target, KnownRows known_rows);
 
   /// Of one execution whose box has these extents, all at least 1.
   [[nodiscard]] double cycles(std::span<const std::int64_t> extents) const;
@@ -68,6 +69,7 @@ class InnerLoop {
   const ScalarExpr& expression_;  ///< that is computed at a point
   Pipelines pipelines_;
   std::int64_t lanes_;
+  KnownRows known_rows_;
   std::vector<LoopOperand> operands_;  ///< of the reads, each once
   bool output_aligned_ = false;
   LaneLoop lane_loop_ = LaneLoop::plain;  ///< in the vector form

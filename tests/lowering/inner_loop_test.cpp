@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cycles of inner loops, counted by hand from the instructions that the emitted code needs.
 #include <algorithm>
+#include <map>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -9,9 +11,11 @@
 
 #include "fixtures.h"
 #include "lowering/ir/rewrite.h"
+#include "lowering/simulate/execution_cost.h"
 #include "lowering/time/core_costs.h"
 #include "lowering/time/cost_table.h"
 #include "lowering/time/inner_loop.h"
+#include "lowering/time/known_rows.h"
 #include "parsed_nest.h"
 
 namespace stowage {
@@ -47,7 +51,7 @@ double cycles_of(const LoopNest& nest) {
   const auto& compute = std::get<Compute>(nest.body.back()->node);
   std::vector<std::int64_t> extents;
   for (const Range& range : compute.box) extents.push_back(range.max_extent);
-  return InnerLoop(nest, compute, target_with_pipelines()).cycles(extents);
+  return InnerLoop(nest, compute, target_with_pipelines(), {}).cycles(extents);
 }
 
 }  // namespace
@@ -83,35 +87,95 @@ TEST_CASE("a register block of four rows by four vectors is bound by its multipl
   CHECK(cycles_of(product(9, 8, 64, ComputeForm::register_block)) == of_group(5, 2, 10.5) + of_group(4, 2, 9));
 }
 
-TEST_CASE("rows whose number is not known are cut as those of a full tile where they are as many, else in halves") {
+namespace {
+
+/// 8 columns of 24 rows over so many cores, the last of which may have fewer rows than the others.
+LoopNest rows_over_cores(int cores, const IndexExpr& rows_of_core, std::int64_t most) {
   fixtures::NestBuilder nest("matmul", fixtures::matmul_stages(24, 8, 64));
-  const VarId core = nest.core("x_core", "x", 2, 1);
+  nest.core("x_core", "x", cores, 1);
   nest.tensor(0), nest.tensor(1), nest.tensor(2, true);
   Compute compute;
   compute.part = Compute::Part::update;
-  compute.read_buffers = {nest.buffer("AA", 0, {13, 64}, {0, 0}), nest.buffer("BB", 1, {64, 8}, {0, 0})};
-  compute.output_buffer = nest.buffer("CC", 2, {13, 8}, {0, 0});
+  compute.read_buffers = {nest.buffer("AA", 0, {most, 64}, {0, 0}), nest.buffer("BB", 1, {64, 8}, {0, 0})};
+  compute.output_buffer = nest.buffer("CC", 2, {most, 8}, {0, 0});
   compute.form = ComputeForm::register_block;
   compute.lane_axis = VarId(1);
   compute.block_axis = VarId(0);
-  nest.compute(compute, {{0, minimum(13, 24 - IndexExpr(core) * 13)}, {0, 8}, {0, 64}});
-  const LoopNest built = std::move(nest).build();
-  const InnerLoop loop(built, std::get<Compute>(built.body.back()->node), target_with_pipelines());
-  const auto of_group = [](double rows, double trip) { return 64 * trip + 2 + 2 * rows * 2 + 11; };
-  const auto cycles = [&](std::int64_t rows) { return loop.cycles(std::vector<std::int64_t>{rows, 8, 64}); };
-  CHECK(cycles(13) == of_group(7, 14) + of_group(6, 12));
-  CHECK(cycles(11) == of_group(8, 16) + of_group(2, 7) + of_group(1, 7));
-  CHECK(cycles(4) == of_group(4, 9));
+  nest.compute(compute, {{0, rows_of_core}, {0, 8}, {0, 64}});
+  return std::move(nest).build();
+}
 
-  // The core with fewer rows takes longer: the computation costs what it takes.
-  REQUIRE(cycles(11) > cycles(13));
-  const ComputeCounts counted = count_computations(built);
-  CHECK(counted.begin()->second.points_of_busiest == 13 * 8 * 64);
-  const CostTable table = core_costs(built, counted, {}, target_with_pipelines()).rows;
+const IndexExpr first_variable{VarId(0)};
+
+/// A group of so many rows and two vectors.
+double group_of(double rows, double trip) { return 64 * trip + 2 + 2 * rows * 2 + 11; }
+
+}  // namespace
+
+TEST_CASE("rows whose number is not known are cut as those of a full tile where they are as many, else in halves") {
+  const LoopNest nest = rows_over_cores(2, minimum(13, 24 - first_variable * 13), 13);
+  const InnerLoop loop(nest, std::get<Compute>(nest.body.back()->node), target_with_pipelines(), {});
+  const auto cycles = [&](std::int64_t rows) { return loop.cycles(std::vector<std::int64_t>{rows, 8, 64}); };
+  CHECK(cycles(13) == group_of(7, 14) + group_of(6, 12));
+  CHECK(cycles(11) == group_of(8, 16) + group_of(2, 7) + group_of(1, 7));
+  CHECK(cycles(4) == group_of(4, 9));
+}
+
+TEST_CASE("a few numbers of rows that follow from the nest are cut each into blocks as equal as those of a full tile") {
+  const LoopNest nest = rows_over_cores(2, minimum(13, 24 - first_variable * 13), 13);
+  const int id = nest.body.back()->id;
+  REQUIRE(known_rows(nest) == std::map<int, KnownRows>{{id, {13, 11}}});
+  const InnerLoop loop(nest, std::get<Compute>(nest.body.back()->node), target_with_pipelines(), {13, 11});
+  const auto cycles = [&](std::int64_t rows) { return loop.cycles(std::vector<std::int64_t>{rows, 8, 64}); };
+  CHECK(cycles(13) == group_of(7, 14) + group_of(6, 12));
+  CHECK(cycles(11) == group_of(6, 12) + group_of(5, 10.5));
+
+  // Both evaluators cost them so: the core with more rows takes longest.
+  const ComputeCounts counted = count_computations(nest);
+  const CostTable table = core_costs(nest, counted, {}, target_with_pipelines()).rows;
   REQUIRE(table.size() == 1);
   const auto& cost = std::get<ComputeCost>(table.front().formula);
-  CHECK(static_cast<double>(stowage::cycles_of(cost)) == Approx(cycles(11)).margin(1));
+  CHECK(static_cast<double>(stowage::cycles_of(cost)) == Approx(cycles(13)).margin(1));
+  CHECK(cost.points_of_busiest == 13 * 8 * 64);
+  const Target target = target_with_pipelines();
+  const ExecutionCosts simulated(nest, target);
+  const std::vector<std::int64_t> fewer = {11, 8, 64};
+  CHECK(static_cast<double>(simulated.compute_cycles(*nest.body.back(), fewer)) == Approx(cycles(11)).margin(1));
+}
+
+TEST_CASE("more numbers of rows than have code of their own are not known, and the fewer ones may take longest") {
+  const IndexExpr two_fewer_each = 13 - first_variable * 2;
+  CHECK(known_rows(rows_over_cores(3, two_fewer_each, 13)).begin()->second == KnownRows{13, 11, 9});
+  const LoopNest nest = rows_over_cores(4, two_fewer_each, 13);
+  CHECK(known_rows(nest).empty());
+  const ComputeCounts counted = count_computations(nest);
+  CHECK(counted.begin()->second.points_of_busiest == 13 * 8 * 64);
+  const CostTable table = core_costs(nest, counted, {}, target_with_pipelines()).rows;
+  REQUIRE(table.size() == 1);
+  const auto& cost = std::get<ComputeCost>(table.front().formula);
+  CHECK(static_cast<double>(stowage::cycles_of(cost)) ==
+        Approx(group_of(8, 16) + group_of(2, 7) + group_of(1, 7)).margin(1));
   CHECK(cost.points_of_busiest == 11 * 8 * 64);
+}
+
+TEST_CASE("rows that depend on data are not known") {
+  const auto rows_from = [](bool of_data) {
+    fixtures::NestBuilder nest("matmul", fixtures::matmul_stages(24, 8, 64));
+    nest.core("x_core", "x", 2, 1);
+    nest.tensor(0), nest.tensor(1), nest.tensor(2, true);
+    Compute compute;
+    compute.part = Compute::Part::update;
+    compute.read_buffers = {nest.buffer("AA", 0, {13, 64}, {0, 0}), nest.buffer("BB", 1, {64, 8}, {0, 0})};
+    compute.output_buffer = nest.buffer("CC", 2, {13, 8}, {0, 0});
+    compute.form = ComputeForm::register_block;
+    compute.lane_axis = VarId(1);
+    compute.block_axis = VarId(0);
+    const IndexExpr data = of_data ? value_in(compute.output_buffer, 13) : IndexExpr(0);
+    nest.compute(compute, {{0, minimum(13, 24 - first_variable * 13) - data}, {0, 8}, {0, 64}});
+    return known_rows(std::move(nest).build());
+  };
+  CHECK(!rows_from(false).empty());
+  CHECK(rows_from(true).empty());
 }
 
 TEST_CASE("a sum of products that both run along the lanes is a register block") {
@@ -214,11 +278,11 @@ TEST_CASE("the rows of a strided convolution are gathered") {
     const std::vector<std::int64_t> extents = {4, 2, 6, 3, 3, 3};
     compute.form = ComputeForm::scalar;
     compute.lane_axis = compute.block_axis = std::nullopt;
-    scalar = InnerLoop(nest, compute, target).cycles(extents);
+    scalar = InnerLoop(nest, compute, target, {}).cycles(extents);
     choose_form(nest, compute, target);
     CHECK(compute.form == ComputeForm::register_block);
     CHECK(compute.block_axis == VarId(0));
-    gathered = InnerLoop(nest, compute, target).cycles(extents);
+    gathered = InnerLoop(nest, compute, target, {}).cycles(extents);
   });
   CHECK(scalar > 4 * gathered);
   // 6 columns: two vectors, gathered from 4 elements each; 4 rows of weights.
