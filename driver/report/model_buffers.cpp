@@ -28,7 +28,7 @@ const std::string& name_of_buffer(const LoopNest& nest, const GroupModel& model,
 bool moves_with(const LoopNest& nest, const GroupModel& model, BufferId buffer, const std::string& iterator) {
   const ModelBuffer* known = model_buffer_of(nest, model, buffer);
   const auto found = model.iterator_named(iterator);
-  return known != nullptr && found && known->all_iterators().contains(*found);
+  return known != nullptr && found && known->moved_by.contains(*found);
 }
 
 }  // namespace stowage

@@ -269,7 +269,7 @@ class RecordFollower {
     std::vector<std::string> staying;
     for (const BufferCount& count : tried.counts) {
       const ModelBuffer& buffer = model_.buffers[count.buffer];
-      const bool moves = buffer.all_iterators().contains(tried.loop.iterator);
+      const bool moves = buffer.moved_by.contains(tried.loop.iterator);
       if (!count.computed && !moves) staying.push_back(buffer.name);
     }
     if (staying.empty()) {

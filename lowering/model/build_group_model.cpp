@@ -51,6 +51,7 @@ class ModelBuilder {
     pin_gathers();
     find_overlapping();
     share_in_place();
+    tell_of_indices();
     return std::move(model_);
   }
 
@@ -389,6 +390,25 @@ class ModelBuilder {
         }
         output.shares_with = found->second;
         break;
+      }
+    }
+  }
+
+  /// What a search asks of thousands of schedules.
+  void tell_of_indices() {
+    for (ModelBuffer& buffer : model_.buffers) {
+      for (const auto& of_dimension : buffer.iterators)
+        buffer.moved_by.insert(of_dimension.begin(), of_dimension.end());
+    }
+    for (const StageId s : stages().ids()) {
+      for (const Access& access : stages()[s].reads) {
+        for (const IndexExpr& e : access.index) {
+          model_.reads_sums_only = model_.reads_sums_only && e.is_affine();
+          for (const ReadId read : tensor_values_of(e)) {
+            const auto found = model_.buffer_of_read.find({s, read});
+            if (found != model_.buffer_of_read.end()) model_.buffers[found->second].gives_index = true;
+          }
+        }
       }
     }
   }

@@ -8,12 +8,6 @@
 
 namespace stowage {
 
-std::set<IteratorId> ModelBuffer::all_iterators() const {
-  std::set<IteratorId> all;
-  for (const auto& of_dimension : iterators) all.insert(of_dimension.begin(), of_dimension.end());
-  return all;
-}
-
 bool GroupModel::is_stored(StageId stage) const {
   const StageTensorId tensor = list->stages[stage].output;
   return list->tensors[tensor].role == TensorRole::output;
@@ -38,7 +32,7 @@ int stores_beside(const GroupModel& model, IteratorId iterator) {
   int beside = 0;
   for (const ModelBuffer& buffer : model.buffers) {
     const bool is_earlier = buffer.kind == ModelBuffer::Kind::output && buffer.stage != model.root;
-    if (is_earlier && !buffer.all_iterators().contains(iterator)) ++beside;
+    if (is_earlier && !buffer.moved_by.contains(iterator)) ++beside;
   }
   return beside;
 }

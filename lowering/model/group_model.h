@@ -51,9 +51,9 @@ struct ModelBuffer {
   std::optional<double> padding;
   std::vector<std::set<IteratorId>> iterators;  ///< per dimension, highest first: iterators that occur in it
   std::optional<BufferId> shares_with;          ///< overwritten in place: another one
+  std::set<IteratorId> moved_by;                ///< iterators that occur in any dimension
   bool gathered = false;                        ///< an index is the value of an integer tensor
-
-  [[nodiscard]] std::set<IteratorId> all_iterators() const;
+  bool gives_index = false;                     ///< its values are in the index of another read
 };
 
 /// Which values of a stage's axis one tile of the iterators demands: tile + window, before clipping to the tensor.
@@ -72,6 +72,7 @@ struct GroupModel {
   StageId main;  ///< the stage whose reduction loops stand around its producers: the root, or one before a tail
   IdVector<StageId, bool> in_tail;  ///< computed from the main stage's result, on the same tile, once it is complete
   std::set<IteratorId> pinned;      ///< iterators that must be buffered by one (data-dependent addresses)
+  bool reads_sums_only = true;      ///< every index of a read is a sum of axes: no division, no table, no value
   /// Reductions of the main stage whose tiles overlap in what its producers compute or read: a window's (neighbouring
   /// rows of it want the same rows of the producer), and a sum's over results that are sums of the same operands.
   std::set<IteratorId> overlapping;

@@ -30,7 +30,7 @@ bool Residents::is_along(BufferId buffer, IteratorId iterator) const {
 }
 
 std::set<IteratorId> Residents::moving(const GroupModel& model, BufferId buffer) const {
-  std::set<IteratorId> iterators = model.buffers[buffer].all_iterators();
+  std::set<IteratorId> iterators = model.buffers[buffer].moved_by;
   std::erase_if(iterators, [&](IteratorId iterator) { return is_along(buffer, iterator); });
   return iterators;
 }
@@ -48,7 +48,7 @@ std::string why_not_resident(const GroupModel& model, BufferId buffer, IteratorI
   const ModelBuffer& wanted = model.buffers[buffer];
   if (wanted.kind != ModelBuffer::Kind::input) return "is not loaded";
   const std::string& name = model.iterators[iterator].name;
-  if (!wanted.all_iterators().contains(iterator)) return fmt::format("does not move with {}", name);
+  if (!wanted.moved_by.contains(iterator)) return fmt::format("does not move with {}", name);
   if (frame_of(model, buffer) != buffer || wanted.shares_with) return "is overwritten in place, tile by tile";
   return why_one_slot(model, buffer);
 }

@@ -24,76 +24,110 @@ IdVector<BufferId, SharedBy> sharing_by_buffer(const GroupModel& model,
 
 namespace {
 
-/// Cores in step make trips without elements. The hull of what a sum wants there is empty; that of a division need not.
-bool boxes_of_nothing_are_empty(const GroupModel& model) {
-  for (const Stage& stage : model.list->stages) {
-    for (const Access& read : stage.reads) {
-      if (!std::all_of(read.index.begin(), read.index.end(), [](const IndexExpr& e) { return e.is_affine(); }))
-        return false;
+struct Obstacle {
+  enum class Kind : std::uint8_t {
+    not_loaded,
+    no_column_broadcast,
+    no_row_broadcast,
+    needs_one_slot,
+    no_whole_rows,
+    no_whole_columns,
+    is_one_row,
+    trips_of_nothing,
+    split_of_mesh,
+    split_in_columns,
+    split_in_rows
+  };
+  Kind kind;
+  std::size_t split = 0;    ///< which of the splits, of the last four kinds
+  std::int64_t stride = 0;  ///< of the parts of that split
+};
+
+std::string text_of(const Obstacle& obstacle, const GroupModel& model, BufferId buffer,
+                    const std::vector<ParallelSplit>& parallel, const Target& target) {
+  using Kind = Obstacle::Kind;
+  const auto cores = [&] { return counted(core_parts(parallel), "core"); };
+  const auto split = [&] { return parallel[obstacle.split]; };
+  const std::int64_t columns = target.cores.mesh_columns;
+  switch (obstacle.kind) {
+    case Kind::not_loaded: return "is not loaded";
+    case Kind::no_column_broadcast: return "is sent down no column on this target (cores.column_broadcast)";
+    case Kind::no_row_broadcast: return "is loaded by each core for itself on this target (dma.row_broadcast)";
+    case Kind::needs_one_slot: return why_one_slot(model, buffer);
+    case Kind::no_whole_rows:
+      return fmt::format("is wanted by {}, which make up no whole rows of {}", cores(), columns);
+    case Kind::no_whole_columns:
+      return fmt::format("is wanted by {}, which make up no whole columns of {}", cores(), target.cores.mesh_rows);
+    case Kind::is_one_row: return fmt::format("is wanted by {}, which are one row", cores());
+    case Kind::trips_of_nothing:
+      return fmt::format(
+          "is loaded in trips that some cores have nothing left for ({} of {} in {} parts), and where a stage "
+          "reads follows from a division or a table there",
+          split().iterator, model.iterators[*model.iterator_named(split().iterator)].extent, split().parts);
+    case Kind::split_of_mesh: return fmt::format("moves with {}, which is split over cores", split().iterator);
+    case Kind::split_in_columns:
+      return fmt::format(
+          "moves with {}, which is split over cores of one column (each row has {} cores, of which the parts of {} and "
+          "of what is behind it make up {})",
+          split().iterator, columns, split().iterator, obstacle.stride * split().parts);
+    case Kind::split_in_rows:
+      return fmt::format(
+          "moves with {}, which is split over cores of one row (each row has {} of them, and the parts "
+          "behind it make up {})",
+          split().iterator, columns, obstacle.stride);
+  }
+  fail_check("unknown obstacle");
+}
+
+std::optional<Obstacle> obstacle_to(const GroupModel& model, BufferId buffer,
+                                    const std::vector<ParallelSplit>& parallel, SharedBy wanted, const Target& target) {
+  using Kind = Obstacle::Kind;
+  if (wanted == SharedBy::core) return std::nullopt;
+  const ModelBuffer& loaded = model.buffers[buffer];
+  if (loaded.kind != ModelBuffer::Kind::input) return Obstacle{Kind::not_loaded};
+  if (wanted == SharedBy::column && !sends_down_columns(target)) return Obstacle{Kind::no_column_broadcast};
+  if (wanted != SharedBy::column && !target.dma.row_broadcast) return Obstacle{Kind::no_row_broadcast};
+  if (loaded.gathered || loaded.gives_index) return Obstacle{Kind::needs_one_slot};
+  const std::int64_t cores = core_parts(parallel);
+  const std::int64_t columns = target.cores.mesh_columns;
+  const std::int64_t rows = target.cores.mesh_rows;
+  if (cores % columns != 0) return Obstacle{Kind::no_whole_rows};
+  if (wanted == SharedBy::column && (cores != columns * rows || rows == 1)) return Obstacle{Kind::no_whole_columns};
+  if (wanted == SharedBy::mesh && cores == columns && rows > 1) return Obstacle{Kind::is_one_row};
+  std::int64_t stride = cores;
+  std::optional<Obstacle> found;
+  for (std::size_t i = 0; i < parallel.size(); ++i) {
+    const std::int64_t parts = parallel[i].parts;
+    const IteratorId iterator = *model.iterator_named(parallel[i].iterator);
+    // Cores in step make trips without elements. The hull of what a sum wants there is empty; that of a division need
+    // not. That is said before what follows from how the cores are counted.
+    if (!model.reads_sums_only && model.iterators[iterator].extent % parts != 0)
+      return Obstacle{Kind::trips_of_nothing, i};
+    stride /= parts;
+    if (found || parts == 1 || !loaded.moved_by.contains(iterator)) continue;
+    if (wanted == SharedBy::mesh) {
+      found = Obstacle{Kind::split_of_mesh, i};
+    } else if (wanted == SharedBy::column) {
+      if (columns % (stride * parts) != 0) found = Obstacle{Kind::split_in_columns, i, stride};
+    } else if (stride % columns != 0) {
+      found = Obstacle{Kind::split_in_rows, i, stride};
     }
   }
-  return true;
+  return found;
 }
 
 }  // namespace
 
 std::string why_not_shared(const GroupModel& model, BufferId buffer, const std::vector<ParallelSplit>& parallel,
                            SharedBy wanted, const Target& target) {
-  if (wanted == SharedBy::core) return {};
-  const ModelBuffer& loaded = model.buffers[buffer];
-  if (loaded.kind != ModelBuffer::Kind::input) return "is not loaded";
-  if (wanted == SharedBy::column && !sends_down_columns(target))
-    return "is sent down no column on this target (cores.column_broadcast)";
-  if (wanted != SharedBy::column && !target.dma.row_broadcast)
-    return "is loaded by each core for itself on this target (dma.row_broadcast)";
-  if (std::string why = why_one_slot(model, buffer); !why.empty()) return why;
-  const std::int64_t cores = core_parts(parallel);
-  const std::int64_t columns = target.cores.mesh_columns;
-  if (cores % columns != 0) {
-    return fmt::format("is wanted by {}, which make up no whole rows of {}", counted(cores, "core"), columns);
-  }
-  if (wanted == SharedBy::column && (cores != columns * target.cores.mesh_rows || target.cores.mesh_rows == 1)) {
-    return fmt::format("is wanted by {}, which make up no whole columns of {}", counted(cores, "core"),
-                       target.cores.mesh_rows);
-  }
-  if (wanted == SharedBy::mesh && cores == columns && target.cores.mesh_rows > 1) {
-    return fmt::format("is wanted by {}, which are one row", counted(cores, "core"));
-  }
-  for (const ParallelSplit& split : parallel) {
-    const std::int64_t extent = model.iterators[*model.iterator_named(split.iterator)].extent;
-    if (extent % split.parts == 0 || boxes_of_nothing_are_empty(model)) continue;
-    return fmt::format(
-        "is loaded in trips that some cores have nothing left for ({} of {} in {} parts), and where a stage "
-        "reads follows from a division or a table there",
-        split.iterator, extent, split.parts);
-  }
-  const std::set<IteratorId> moving = loaded.all_iterators();
-  std::int64_t stride = cores;
-  for (const ParallelSplit& split : parallel) {
-    stride /= split.parts;
-    if (split.parts == 1 || !moving.contains(*model.iterator_named(split.iterator))) continue;
-    if (wanted == SharedBy::mesh) return fmt::format("moves with {}, which is split over cores", split.iterator);
-    if (wanted == SharedBy::column) {
-      if (columns % (stride * split.parts) == 0) continue;
-      return fmt::format(
-          "moves with {}, which is split over cores of one column (each row has {} cores, of which the parts of {} and "
-          "of what is behind it make up {})",
-          split.iterator, columns, split.iterator, stride * split.parts);
-    }
-    if (stride % columns != 0) {
-      return fmt::format(
-          "moves with {}, which is split over cores of one row (each row has {} of them, and the parts "
-          "behind it make up {})",
-          split.iterator, columns, stride);
-    }
-  }
-  return {};
+  const auto obstacle = obstacle_to(model, buffer, parallel, wanted, target);
+  return obstacle ? text_of(*obstacle, model, buffer, parallel, target) : std::string();
 }
 
 SharedBy widest_sharing(const GroupModel& model, BufferId buffer, const std::vector<ParallelSplit>& parallel,
                         const Target& target) {
   for (const SharedBy wanted : {SharedBy::mesh, SharedBy::row, SharedBy::column}) {
-    if (why_not_shared(model, buffer, parallel, wanted, target).empty()) return wanted;
+    if (!obstacle_to(model, buffer, parallel, wanted, target)) return wanted;
   }
   return SharedBy::core;
 }

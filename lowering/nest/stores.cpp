@@ -61,7 +61,7 @@ std::optional<Decision> check_stores(const GroupModel& model, const ReadSchedule
     const ModelBuffer& stored = model.buffers[b];
     if (stored.kind != ModelBuffer::Kind::output || stored.stage == model.root) continue;
     if (auto refused = check_tiles(model, stored)) return refused;
-    const std::set<IteratorId> own = stored.all_iterators();
+    const std::set<IteratorId> own = stored.moved_by;
     for (const ParallelSplit& split : schedule.parallel) {
       if (split.parts == 1 || own.contains(model.iterator_named(split.iterator).value())) continue;
       return Decision::refuse(schedule_rule,

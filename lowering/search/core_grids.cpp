@@ -145,7 +145,7 @@ class LeastCost {
 
   /// Trips, on the core that makes fewest, of the loops around a buffer's place that do not move it.
   [[nodiscard]] std::int64_t times_again(const ReadSchedule& schedule, BufferId b, const IteratorSizes& parts) const {
-    const std::set<IteratorId> moving = model_.buffers[b].all_iterators();
+    const std::set<IteratorId> moving = model_.buffers[b].moved_by;
     std::int64_t again = 1;
     for (const std::size_t l : loops_around(schedule, b)) {
       const OuterLoop& loop = schedule.loop(l);

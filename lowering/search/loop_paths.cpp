@@ -10,7 +10,7 @@ namespace stowage {
 LoopPaths::LoopPaths(const GroupModel& model, const std::vector<LoopOrder>& orders) : model_(model) {
   for (const ModelBuffer& buffer : model.buffers) {
     IdVector<IteratorId, bool> moving(model.iterators.size(), false);
-    for (const IteratorId i : buffer.all_iterators()) moving[i] = true;
+    for (const IteratorId i : buffer.moved_by) moving[i] = true;
     all_moving_.push_back(std::move(moving));
   }
   for (const LoopOrder& order : orders) {

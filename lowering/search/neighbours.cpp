@@ -203,7 +203,7 @@ void Neighbours::add_lengthened(const Reached& at, std::vector<Schedule>& found)
 std::vector<std::set<std::string>> Neighbours::stays_of(const Reached& at, BufferId b) const {
   const IteratorSizes ranges = core_ranges(model_, *at.complete.parallel);
   std::set<std::string> all, sums, others;
-  for (const IteratorId iterator : model_.buffers[b].all_iterators()) {
+  for (const IteratorId iterator : model_.buffers[b].moved_by) {
     const ModelIterator& moving = model_.iterators[iterator];
     if (at.complete.buffer.at(moving.name) >= ranges[iterator] || !why_not_resident(model_, b, iterator).empty())
       continue;

@@ -107,7 +107,7 @@ GridSpace ScheduleSpace::over(CoreGrid grid) const {
       }
     } else if (is_input) {
       std::set<IteratorId> all, sums, others;
-      for (const IteratorId i : buffer.all_iterators()) {
+      for (const IteratorId i : buffer.moved_by) {
         if (space.ranges[i] <= 1 || space.lengths[i].front() == space.ranges[i]) continue;
         if (!why_not_resident(model_, b, i).empty()) continue;
         all.insert(i);

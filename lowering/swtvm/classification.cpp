@@ -55,7 +55,7 @@ IteratorClass Classification::class_of(IteratorId iterator) const {
 
 int Classification::affected_tensors(IteratorId iterator) const {
   int count = 0;
-  for (const ModelBuffer& buffer : model_->buffers) count += buffer.all_iterators().contains(iterator) ? 1 : 0;
+  for (const ModelBuffer& buffer : model_->buffers) count += buffer.moved_by.contains(iterator) ? 1 : 0;
   return count;
 }
 

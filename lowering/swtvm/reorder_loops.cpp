@@ -25,7 +25,7 @@ class LoopsLeft {
       : model_(model), loops_(loops), assigned_(loops.size(), false), placed_(model.buffers.size(), false) {
     for (const BufferId b : model.buffers.ids()) {
       moving_.push_back(residents.moving(model, b));
-      std::set<IteratorId> stays = model.buffers[b].all_iterators();
+      std::set<IteratorId> stays = model.buffers[b].moved_by;
       for (const IteratorId iterator : moving_.back()) stays.erase(iterator);
       staying_.push_back(std::move(stays));
     }

@@ -145,7 +145,7 @@ class LdmManagement {
   [[nodiscard]] std::int64_t good_elements(IteratorId i) const {
     int narrowest = 0;
     for (const ModelBuffer& buffer : model_.buffers) {
-      if (buffer.kind == ModelBuffer::Kind::intermediate || !buffer.all_iterators().contains(i)) continue;
+      if (buffer.kind == ModelBuffer::Kind::intermediate || !buffer.moved_by.contains(i)) continue;
       const int bytes = byte_size(model_.list->tensors[buffer.tensor].type);
       if (narrowest == 0 || bytes < narrowest) narrowest = bytes;
     }

@@ -12,7 +12,7 @@ inline ResidentInputs random_residents(OperatorDraw& draw, const GroupModel& mod
   ResidentInputs residents;
   for (const BufferId b : model.buffers.ids()) {
     const bool all = draw.coin();
-    for (const IteratorId iterator : model.buffers[b].all_iterators()) {
+    for (const IteratorId iterator : model.buffers[b].moved_by) {
       if (!why_not_resident(model, b, iterator).empty() || !(all || draw.coin())) continue;
       residents[model.buffers[b].name].insert(model.iterators[iterator].name);
     }
