@@ -52,6 +52,7 @@ struct ModelBuffer {
   std::vector<std::set<IteratorId>> iterators;  ///< per dimension, highest first: iterators that occur in it
   std::optional<BufferId> shares_with;          ///< overwritten in place: another one
   bool gathered = false;                        ///< an index is the value of an integer tensor
+  bool finishes_only = false;                   ///< an input that is read once its stage's sums are complete
 
   [[nodiscard]] std::set<IteratorId> all_iterators() const;
 };
