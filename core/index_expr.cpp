@@ -195,7 +195,10 @@ IndexExpr maximum(const IndexExpr& a, const IndexExpr& b) {
 }
 
 IndexExpr lookup(std::shared_ptr<const IndexTable> table, const IndexExpr& e) {
-  if (e.is_constant()) return table->values.at(static_cast<std::size_t>(e.constant()));
+  // One that there is not stays an expression, which may stand where it is never asked for.
+  const auto entries = static_cast<std::int64_t>(table->values.size());
+  if (e.is_constant() && e.constant() >= 0 && e.constant() < entries)
+    return table->values[static_cast<std::size_t>(e.constant())];
   IndexAtom atom;
   atom.kind = IndexAtom::Kind::table;
   atom.args = std::make_shared<const std::vector<IndexExpr>>(std::vector<IndexExpr>{e});

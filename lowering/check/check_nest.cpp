@@ -44,6 +44,7 @@ class NestChecker {
     });
     result_.complete = writers_.complete();
     result_.faults = capacity_faults(nest, target);
+    for (Fault& fault : scope_faults(nest)) result_.faults.push_back(std::move(fault));
   }
 
   NestCheck run() {
@@ -421,7 +422,6 @@ class NestChecker {
   const LoopNest& nest_;
   const std::int64_t most_;
   NestCheck result_;
-  std::vector<bool> loops_;    ///< by variable
   std::set<BufferId> summed_;  ///< in which sums are made
   TeamEvents events_;
   TensorWriters writers_;

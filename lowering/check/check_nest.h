@@ -23,11 +23,11 @@
 namespace stowage {
 
 enum class FaultFamily : std::uint8_t {
-  capacity,       ///< buffers reach beyond the LDM, or begin where none may
+  capacity,       ///< buffers reach beyond the LDM, or begin where none may; cores that there are not
   bounds,         ///< an access outside of its tensor, buffer or slots
   race,           ///< what a transfer under way fills or sends is touched
   wait,           ///< for nothing, or never
-  uninitialised,  ///< elements are read that nothing has put there, or those of another box
+  uninitialised,  ///< elements or numbers are read that nothing has put there, or those of another box
   overlap,        ///< two cores write one element
   sum,            ///< a result has not every term of its sum once
   message,        ///< cores of a team do not take part in the same transfers, in the same order

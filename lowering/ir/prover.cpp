@@ -155,9 +155,16 @@ std::optional<Prover::Violation> Prover::find_negative(const Enclosing& enclosin
     return found;
   };
 
-  // First without asking whether the statement takes effect at all there.
-  std::optional<Violation> found = search(e.variables, {});
-  if (!found || found->undecided) return found;
+  // First without asking whether the statement takes effect at all there. Then a table may be asked for what it has
+  // not, from which a guard keeps it.
+  std::optional<Violation> found;
+  bool leaves_table = false;
+  try {
+    found = search(e.variables, {});
+    if (!found || found->undecided) return found;
+  } catch (const LookupOutside&) {
+    leaves_table = true;
+  }
   std::set<std::size_t> variables = e.variables;
   std::vector<Expression> required;
   for (const IndexExpr& condition : conditions) {
@@ -174,7 +181,7 @@ std::optional<Prover::Violation> Prover::find_negative(const Enclosing& enclosin
   for (const EnclosingGuard& guard : enclosing.guards()) {
     for (const Expression& g : guard) variables.insert(g.variables.begin(), g.variables.end());
   }
-  if (required.empty() && enclosing.guards().empty()) return found;
+  if (required.empty() && enclosing.guards().empty() && !leaves_table) return found;
   return search(variables, required);
 }
 

@@ -24,6 +24,21 @@ bool reads_tensor_values(const std::vector<IndexExpr>& index) {
   return std::any_of(index.begin(), index.end(), [](const IndexExpr& e) { return !tensor_values_of(e).empty(); });
 }
 
+/// Whether a read's value is asked for only behind the sums of its stage.
+bool finishes_only(const Stage& stage, ReadId read) {
+  if (stage.reduction == Reduction::none) return false;
+  bool found = false;
+  visit_nodes(stage.body, [&](const ScalarNode& node) {
+    const auto* other = std::get_if<ScalarNode::Read>(&node.value);
+    found = found || (other != nullptr && other->read == read);
+  });
+  const auto asks = [&](const Access& access) {  // where it reads
+    return std::any_of(access.index.begin(), access.index.end(),
+                       [&](const IndexExpr& e) { return tensor_values_of(e).contains(read); });
+  };
+  return !found && std::none_of(stage.reads.begin(), stage.reads.end(), asks);
+}
+
 /// Replaces every tensor value by one marked as a single element (number < 0), for spans of pinned gathers.
 IndexExpr with_single_values(const IndexExpr& e) {
   return replace_values(e, [](IndexAtom value) {
@@ -278,6 +293,7 @@ class ModelBuilder {
       });
       if (same != model_.buffers.end()) {
         same->reads.push_back(key);
+        same->finishes_only = same->finishes_only && finishes_only(stage, r);
         model_.buffer_of_read[key] = model_.buffers.id_of(*same);
         continue;
       }
@@ -290,6 +306,7 @@ class ModelBuilder {
       buffer.index = access.index;
       buffer.padding = access.padding;
       buffer.gathered = reads_tensor_values(access.index);
+      buffer.finishes_only = finishes_only(stage, r);
       for (const IndexExpr& e : access.index) buffer.iterators.push_back(iterators_in(s, e));
       model_.buffer_of_read[key] = model_.buffers.push_back(std::move(buffer));
     }

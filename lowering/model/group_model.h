@@ -54,6 +54,7 @@ struct ModelBuffer {
   std::set<IteratorId> moved_by;                ///< iterators that occur in any dimension
   bool gathered = false;                        ///< an index is the value of an integer tensor
   bool gives_index = false;                     ///< its values are in the index of another read
+  bool finishes_only = false;                   ///< an input that is read once its stage's sums are complete
 };
 
 /// Which values of a stage's axis one tile of the iterators demands: tile + window, before clipping to the tensor.

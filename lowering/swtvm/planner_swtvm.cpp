@@ -129,6 +129,19 @@ std::variant<std::vector<OuterLoop>, Decision> fixed_order(const GroupModel& mod
   return order;
 }
 
+/// The loop of the main stage that a load would stand in while the earlier stage that reads it is computed outside.
+std::optional<std::string> loop_behind_reader(const GroupModel& model, const std::vector<OuterLoop>& order,
+                                              const ModelBuffer& buffer, const std::vector<std::size_t>& path,
+                                              std::size_t wanted, const IdVector<BufferId, std::size_t>& depth) {
+  const bool before_main = buffer.stage != model.main && !model.in_tail[buffer.stage];
+  if (buffer.kind != ModelBuffer::Kind::input || !before_main || wanted == 0) return std::nullopt;
+  const OuterLoop& loop = order[path[wanted - 1]];
+  const bool of_own_stage =
+      !model.iterators[loop.iterator].spatial && model.iterators[loop.iterator].stage == buffer.stage;
+  if (of_own_stage || wanted <= depth[model.buffer_of_output[buffer.stage]]) return std::nullopt;
+  return loop.name;
+}
+
 std::optional<Decision> fix_places(const GroupModel& model, const std::vector<OuterLoop>& order,
                                    const std::map<std::string, std::string>& dma,
                                    IdVector<BufferId, std::size_t>& depth) {
@@ -155,6 +168,12 @@ std::optional<Decision> fix_places(const GroupModel& model, const std::vector<Ou
     if (!wanted) {
       return refuse(fmt::format("dma: {} cannot be placed inside '{}'; loops around it are: {}", tensor, place,
                                 fmt::join(loops, ", ")));
+    }
+    if (const auto loop = loop_behind_reader(model, order, *found, path, *wanted, depth)) {
+      return refuse(
+          fmt::format("dma: {} cannot be placed inside '{}'; what is computed of it is complete outside of that "
+                      "loop",
+                      tensor, *loop));
     }
     // Loops of one trip may be left out of what a person writes: inside of them is as good as outside.
     while (*wanted < depth[b] && order[path[*wanted]].trips == 1) {

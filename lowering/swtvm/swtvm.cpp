@@ -272,8 +272,9 @@ std::vector<std::size_t> path_of(const GroupModel& model, const std::vector<Oute
   for (std::size_t l = 0; l < order.size(); ++l) {
     const ModelIterator& iterator = model.iterators[order[l].iterator];
     // A result is complete once its stage's reduction is over, so its place is outside these loops, and so is what the
-    // tail makes of it; what the main stage reads is computed per tile of it, inside its reduction loops.
-    const bool of_own_stage = iterator.stage == buffer.stage && !is_result;
+    // tail makes of it; what the main stage reads is computed per tile of it, inside its reduction loops. What finishes
+    // a sum is read behind its loops: loaded inside of them it would be there only where they have a trip.
+    const bool of_own_stage = iterator.stage == buffer.stage && !is_result && !buffer.finishes_only;
     const bool before_main = buffer.stage != model.main && !model.in_tail[buffer.stage];
     const bool of_main = iterator.stage == model.main && before_main;
     if (iterator.spatial || of_main || of_own_stage) path.push_back(l);

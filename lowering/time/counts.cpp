@@ -58,7 +58,8 @@ std::int64_t elements_inside(const Extents& box) {
 class NestCounter {
  public:
   /// `first_of`: gets of all trips → of the first one, which is not theirs.
-  NestCounter(const LoopNest& nest, std::map<int, int> first_of) : nest_(nest), first_of_(std::move(first_of)) {
+  NestCounter(const LoopNest& nest, std::map<int, int> first_of)
+      : nest_(nest), first_of_(std::move(first_of)), coordinates_are_digits_(core_number(nest).has_value()) {
     for (const CoreAxis& axis : nest.core_grid) core_variables_.insert(axis.variable.index());
     for (std::int64_t core = 0; core < nest.cores_used(); ++core) core_values_.push_back(values_of_core(nest, core));
     bytes_of_core_.resize(core_values_.size(), 0);
@@ -244,16 +245,25 @@ class NestCounter {
   /// The first core that has the same coordinates as this one, as far as a counter asks for them.
   [[nodiscard]] std::size_t first_alike(const ExtentCounter& counter, std::size_t core) const {
     std::size_t first = 0;
-    for (const CoreAxis& axis : nest_.core_grid) {
-      if (!counter.uses(axis.variable.index())) continue;
-      const auto stride = static_cast<std::size_t>(axis.stride);
-      first += core / stride % static_cast<std::size_t>(axis.parts) * stride;
+    if (coordinates_are_digits_) {  // as lowering has them: then they add up to the core's number
+      for (const CoreAxis& axis : nest_.core_grid) {
+        if (!counter.uses(axis.variable.index())) continue;
+        const auto stride = static_cast<std::size_t>(axis.stride);
+        first += core / stride % static_cast<std::size_t>(axis.parts) * stride;
+      }
+      return first;
     }
+    const auto is_alike = [&](const CoreAxis& axis) {
+      const std::size_t v = axis.variable.index();
+      return !counter.uses(v) || core_values_[first][v] == core_values_[core][v];
+    };
+    while (!std::all_of(nest_.core_grid.begin(), nest_.core_grid.end(), is_alike)) ++first;
     return first;
   }
 
   const LoopNest& nest_;
   const std::map<int, int> first_of_;  ///< gets of all trips → of the first one, which is not theirs
+  const bool coordinates_are_digits_;  ///< of the cores' numbers; a nest from elsewhere may have others
   VarSet core_variables_;
   std::vector<std::vector<std::int64_t>> core_values_;  ///< by core, by variable
   NestCounts counts_;

@@ -50,6 +50,10 @@ bool ExtentCounter::uses(std::size_t core_variable) const {
 
 std::vector<const Histogram*> ExtentCounter::histograms(std::span<const std::int64_t> core_values) {
   std::copy(core_values.begin(), core_values.end(), values_.begin());
+  // Where a guard lets the core do nothing, nothing else is asked for: a table may have no entry for it.
+  const auto stays_out = [&](const Group& group) { return group.loops.empty() && !passes(group); };
+  if (std::any_of(groups_.begin(), groups_.end(), stays_out))
+    return std::vector<const Histogram*>(groups_.size(), &none_);
   std::vector<const Histogram*> found;
   found.reserve(groups_.size());
   Extents key;
@@ -169,9 +173,11 @@ void ExtentCounter::add_product(const std::vector<Group>& parts, Histogram& hist
   Extents fixed(dimensions.size(), 0);  // of what depends on no loop that is still open
   std::int64_t times = 1;
   std::vector<Histogram> enumerated;
+  // Guards first: what they let pass may be all that a table has an entry for.
+  if (!std::all_of(parts.begin(), parts.end(), [&](const Group& part) { return !part.loops.empty() || passes(part); }))
+    return;
   for (const Group& part : parts) {
     if (part.loops.empty()) {
-      if (!passes(part)) return;
       for (const std::size_t d : part.dimensions) fixed[position(d)] = extents_[d].compiled(values_);
     } else if (const auto trips = trips_of_bare_loop(part)) {
       times *= *trips;

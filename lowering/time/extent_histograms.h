@@ -80,6 +80,7 @@ class ExtentCounter {
   std::vector<std::vector<std::size_t>> core_variables_of_;  ///< by group: what its histogram depends on
   std::vector<std::map<Extents, const Histogram*>> memo_;    ///< by group and values of those
   std::set<Histogram> distinct_;
+  const Histogram none_;  ///< of a core that a guard keeps out
   std::vector<std::int64_t> values_;
   std::vector<bool> known_;
 };

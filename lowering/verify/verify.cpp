@@ -9,6 +9,7 @@
 #include "core/decision_rules.h"
 #include "core/quoting.h"
 #include "core/storage_box.h"
+#include "lowering/ir/compiled_index.h"
 #include "lowering/ir/enclosing.h"
 #include "lowering/ir/mesh.h"
 #include "lowering/model/ldm_room.h"
@@ -401,7 +402,10 @@ Broken verify_units(const LoopNest& nest, const Target& target) {
   return broken;
 }
 
-Broken broken_promise(const LoopNest& nest, const Target& target) {
+namespace {
+
+/// In the order in which they may rely on each other.
+Broken first_broken(const LoopNest& nest, const Target& target) {
   if (auto broken = verify_structure(nest)) return broken;
   if (auto broken = verify_size(nest)) return broken;
   if (auto broken = verify_memory(nest, target)) return broken;
@@ -414,6 +418,19 @@ Broken broken_promise(const LoopNest& nest, const Target& target) {
   if (auto broken = verify_flow(nest)) return broken;
   if (auto broken = verify_padding(nest)) return broken;
   return verify_writes(nest);
+}
+
+}  // namespace
+
+Broken broken_promise(const LoopNest& nest, const Target& target) {
+  try {
+    return first_broken(nest, target);
+  } catch (const LookupOutside& lookup) {
+    // verify_lookups has seen that guards keep it from there; a rule behind it has tried more values than they let
+    // pass.
+    return of_nest(unchecked_rule,
+                   fmt::format("only guards keep it from asking for what is not there: {}", lookup.text));
+  }
 }
 
 std::optional<std::string> verify(const LoopNest& nest, const Target& target) {

@@ -148,10 +148,16 @@ class WritesCheck {
     return canvas;
   }
 
-  /// Paints a box; the offset of an element that was painted before, or nothing.
-  static std::optional<std::int64_t> paint(Canvas& canvas, const std::vector<std::int64_t>& start,
-                                           const std::vector<std::int64_t>& extent, std::int32_t writer) {
+  /// Paints a box; the offset of an element that was painted before, or nothing. One that has no element, because of
+  /// a dimension that is another part's, may lie anywhere.
+  static std::optional<std::int64_t> paint(Canvas& canvas, std::vector<std::int64_t> start,
+                                           std::vector<std::int64_t> extent, std::int32_t writer) {
     const std::size_t rank = extent.size();
+    for (std::size_t d = 0; d < rank; ++d) {
+      const std::int64_t end = std::min(start[d] + extent[d], canvas.extents[d]);
+      start[d] = std::max<std::int64_t>(start[d], 0);
+      extent[d] = end - start[d];
+    }
     if (std::any_of(extent.begin(), extent.end(), [](std::int64_t e) { return e <= 0; })) return std::nullopt;
     std::vector<std::int64_t> index(rank, 0);
     for (;;) {

@@ -61,6 +61,15 @@ const std::string product = R"(nest product {
 }
 )";
 
+/// The machine that it is for.
+Target two_cores() {
+  Target target;
+  target.name = "pair";
+  target.cores.count = target.cores.mesh_columns = 2;
+  target.cores.mesh_rows = 1;
+  return target;
+}
+
 std::string with(const std::string& from, const std::string& to) {
   std::string text = product;
   const std::size_t at = text.find(from);
@@ -75,7 +84,7 @@ std::string place_of(const Execution& execution) {
 }
 
 /// The faults, a line each.
-std::string told(const std::string& text, const Target& target = {}) {
+std::string told(const std::string& text, const Target& target = two_cores()) {
   std::string lines;
   for (const Fault& fault : check_nest(parsed(text), target).faults) {
     lines += fmt::format("{}: {}", name_of(fault.family), fault.what);
@@ -89,19 +98,19 @@ std::string told(const std::string& text, const Target& target = {}) {
 }  // namespace
 
 TEST_CASE("a sound nest has no fault, and is walked by every core") {
-  const NestCheck check = check_nest(parsed(product), {});
+  const NestCheck check = check_nest(parsed(product), two_cores());
   CHECK(check.faults.empty());
   CHECK(check.complete);
   CHECK(check.not_looked_at == 0);
   CHECK(check.transfers == 2 * (1 + 4 + 1));
   CHECK(check.executions == 2 * (6 + 4 + 4 + 3 + 4));
-  CHECK_FALSE(check_nest(parsed(product), {}, 41).complete);
+  CHECK_FALSE(check_nest(parsed(product), two_cores(), 41).complete);
 }
 
 TEST_CASE("faults of every family are found where they happen") {
   // A buffer where none may begin; one that is too large for the LDM.
   CHECK(told(with("at 2304, 64", "at 2308, 64")) == "capacity: buffer CC begins at byte 2308, no multiple of 32\n");
-  Target small;
+  Target small = two_cores();
   small.ldm.bytes = 2340;
   small.ldm.reserved = 0;
   CHECK(told(product, small) ==
@@ -170,6 +179,37 @@ TEST_CASE("faults of every family are found where they happen") {
         "message: core 0 does not come to this @ 21 on core 1\n");
 }
 
+TEST_CASE("cores that the target has not, or has elsewhere, and numbers that nothing has set, are faults") {
+  Target one = two_cores();
+  one.name = "small";
+  one.cores.count = 1;
+  CHECK(told(product, one) == "capacity: the nest runs on 2 cores, small has 1\n");
+  CHECK(told(with("mesh 1 rows 2 columns", "mesh 2 rows 1 columns")) ==
+        "capacity: the nest's cores are in 2 rows of 1, those of pair in 1 of 2\n");
+  CHECK(told(with("  core y_core < 2 of y stride 1\n  mesh 1 rows 2 columns",
+                  "  core y_core < 1 of y stride 1\n  mesh 1 rows 2 columns"))
+            .starts_with("capacity: the nest runs on 1 cores, which are not 1 rows of 2\n"));
+  CHECK(told(with("  mesh 1 rows 2 columns\n", "")) == "");
+  const std::string of_row = with("get A[0:1, 0:64] -> AA\n", "get A[0:1, 0:64] -> AA of row\n");
+  CHECK(told(of_row) == "");
+  std::string nowhere = of_row;
+  nowhere.replace(nowhere.find("  mesh 1 rows 2 columns\n"), 24, "");
+  CHECK(told(nowhere) ==
+        "capacity: cores load together, and the nest does not say in which rows and columns they are\n");
+  Target rows = two_cores();
+  rows.cores.mesh_rows = 2;
+  CHECK(told(product, rows) == "");
+  CHECK(told(with("-> AA\n", "-> AA of column\n"), rows) ==
+        "capacity: columns load together in 1 rows of 2, and the others are sent what they never take\n");
+  // Of a core's coordinates, of a loop that is over, of what is set only afterwards.
+  CHECK(told(with("  core y_core < 2 of y stride 1\n  mesh 1 rows 2 columns\n", ""))
+            .starts_with("uninitialised: y_core has no value here @ 0 on core 0\n"));
+  CHECK(told(with("   12  wait 11\n", "   12  wait 11\n   13  if any(3 - ko) > 0 {\n   14    barrier\n       }\n")) ==
+        "uninitialised: ko has no value here @ 13 on core 0\n");
+  CHECK(told(with("fill CC with 0\n", "if any(rc + 1) > 0 {\n   20    fill CC with 0\n       }\n   21  let rc = 0\n"))
+            .starts_with("uninitialised: rc has no value here @ 4 on core 0\n"));
+}
+
 TEST_CASE("a sum is whole when it has every term once, whatever the order and the boxes in which they come") {
   const LoopNest nest = parsed(product);
   Compute compute;
@@ -199,7 +239,7 @@ TEST_CASE("a nest that goes on for ever, or writes more than there is room to fo
   const NestCheck piled =
       check_nest(parsed(with("   11  put CC -> C[0:1, y_at:y_at + 16]\n   12  wait 11\n",
                              "   11  for rc < 1000000 of k {\n   12    put CC -> C[0:1, y_at:y_at + 16]\n       }\n")),
-                 {}, 1'000'000);
+                 two_cores(), 1'000'000);
   CHECK_FALSE(piled.complete);
   REQUIRE(piled.faults.size() == 1);
   CHECK(piled.faults.front().what == "256 transfers of this statement are under way, for which nothing has waited");
@@ -218,7 +258,8 @@ TEST_CASE("a nest that goes on for ever, or writes more than there is room to fo
 }
 
 TEST_CASE("what many cores load together counts once") {
-  const NestCheck check = check_nest(parsed(with("get A[0:1, 0:64] -> AA\n", "get A[0:1, 0:64] -> AA of mesh\n")), {});
+  const NestCheck check =
+      check_nest(parsed(with("get A[0:1, 0:64] -> AA\n", "get A[0:1, 0:64] -> AA of mesh\n")), two_cores());
   CHECK(check.faults.empty());
   CHECK(check.transfers == 1 + 2 * (4 + 1));
 }

@@ -14,8 +14,10 @@ class NestWalk {
     for (const CoreAxis& axis : nest.core_grid) values_[axis.variable.index()] = core / axis.stride % axis.parts;
   }
 
+  /// With 0 for the value of a tensor, as counts have it.
   [[nodiscard]] std::int64_t value(const IndexExpr& e) const {
-    return evaluate(e, [&](VarId v) { return values_[v.index()]; });
+    return evaluate(
+        e, [&](VarId v) { return values_[v.index()]; }, [](ReadId) { return std::int64_t{0}; });
   }
 
   /// Calls `visit` with every statement that is executed and is no loop, guard or let, in order.

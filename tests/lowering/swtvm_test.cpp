@@ -248,3 +248,46 @@ TEST_CASE("all ones that do not fit refuse the group and name the binding buffer
         "even one element of every iterator needs 96 bytes of LDM, the target has 24 bytes (64 bytes - 40 bytes "
         "for parameters); the binding buffer is A with 32 bytes ([1 x 1] elements)");
 }
+
+TEST_CASE("what finishes a sum is not loaded inside of its loops, where nothing reads it") {
+  StageList stages = matmul_stages(4, 64, 64);
+  Stage& product = stages.stages[StageId(0)];
+  stages.tensors.push_back({"bias", ElementType::f32, {64}, TensorRole::input, {}, {}});
+  const ReadId bias = product.reads.push_back({StageTensorId(stages.tensors.size() - 1), {VarId(1)}, {}});
+  product.finish = scalar_accumulator(ElementType::f32) + scalar_read(ElementType::f32, bias);
+  const auto placed = [&](const std::string& tensor, const std::string& loop) {
+    Schedule fixed;
+    fixed.buffer = {{"x", 1}, {"y", 8}, {"k", 8}};
+    fixed.dma = {{tensor, loop}};
+    return refusal(stages, one_core(), fixed);
+  };
+  CHECK(placed("bias", "ko") == "dma: bias cannot be placed inside 'ko'; loops around it are: yo, x");
+  CHECK(placed("bias", "yo") == "");
+  CHECK(placed("B", "ko") == "");
+}
+
+TEST_CASE("what an earlier stage reads is not loaded inside of loops that its result is complete outside of") {
+  // C = sum over k of relu(A[x]) * B[k, y]: the rectified row is the same in every trip of k.
+  StageList stages = matmul_stages(4, 64, 64);
+  stages.tensors.push_back({"R", ElementType::f32, {4, 1}, TensorRole::input, {}, {}});
+  stages.tensors.push_back({"T", ElementType::f32, {4, 1}, TensorRole::intermediate, {}, {}});
+  const StageTensorId r(stages.tensors.size() - 2), t(stages.tensors.size() - 1);
+  Stage early;
+  early.name = "early";
+  early.output = t;
+  early.axes = {{"i0", 4}, {"i1", 1}};
+  early.spatial = 2;
+  early.reads = {{r, {VarId(0), VarId(1)}, {}}};
+  early.body = scalar_read(ElementType::f32, ReadId(0)) * scalar_read(ElementType::f32, ReadId(0));
+  Stage product = stages.stages[StageId(0)];
+  const ReadId scale = product.reads.push_back({t, {VarId(0), 0}, {}});
+  product.body = product.body * scalar_read(ElementType::f32, scale);
+  stages.stages = {early, product};
+  Schedule fixed;
+  fixed.buffer = {{"x", 1}, {"y", 8}, {"k", 8}};
+  fixed.dma = {{"R", "ko"}};
+  CHECK(refusal(stages, one_core(), fixed) ==
+        "dma: R cannot be placed inside 'ko'; what is computed of it is complete outside of that loop");
+  fixed.dma = {{"R", "x"}};
+  CHECK(refusal(stages, one_core(), fixed) == "");
+}

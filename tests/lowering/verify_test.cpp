@@ -248,5 +248,13 @@ TEST_CASE("write-coverage: every element is written", "[verify]") {
   CHECK(verdict(nest) == "write-coverage: Y is never written");
 }
 
+TEST_CASE("write-coverage: a put of no element may lie anywhere, and writes nothing", "[verify]") {
+  const LoopNest nest = with<Dma>(fixtures::paper_matmul(), 9, [](Dma& dma) {
+    dma.region[0] = {0, 0, 0};
+    dma.region[1] = {-100, 1'000'000, 1'000'000};
+  });
+  CHECK_THAT(verdict(nest), Catch::StartsWith("write-"));
+}
+
 }  // namespace
 }  // namespace stowage
