@@ -236,6 +236,7 @@ Result<Target> parse_target(std::string_view toml, const std::string& file, cons
     }
   } else if (other != families.end()) {
     table.read("clock_hz", target.clock_hz, 1e3, 1e12, Need::required);
+    clear_athread(target);
     other->read(table, target);
     table.finish();
   } else {  // nobody knows which keys it has
