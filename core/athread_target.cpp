@@ -15,6 +15,7 @@ constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
 bool is_power_of_two(std::int64_t value) { return value > 0 && (value & (value - 1)) == 0; }
 
 constexpr double max_bytes_per_second = 1e15;
+constexpr int largest_element_bytes = 8;
 
 void read_curve(TomlTable& table, std::vector<BandwidthPoint>& bandwidth) {
   std::vector<TomlTable> points = table.tables("bandwidth", Need::required);
@@ -166,7 +167,7 @@ void read_libraries(TomlTable& table, std::vector<Library>& to) {
 void check_alignment(TomlTable& table, std::string_view key, std::string_view full_name, std::int64_t value,
                      const Target& target) {
   // Main memory is allocated at no smaller multiple.
-  constexpr std::int64_t least = 8;
+  constexpr std::int64_t least = largest_element_bytes;
   if (value < least) {
     table.error("alignment-too-small", key,
                 fmt::format("'{}' is {}, at least {} was wanted: elements have up to {} bytes", full_name, value, least,
@@ -224,6 +225,22 @@ void read_athread(AthreadTables& tables, Target& target) {
   tables.dma.finish();
   if (tables.management_core) read_management_core(*tables.management_core, target.management_core);
   if (tables.library) read_libraries(*tables.library, target.libraries);
+}
+
+void clear_athread(Target& target) {
+  target.main_memory = {};
+  target.main_memory.line_bytes = largest_element_bytes;
+  target.ldm = {0, 0, 1};
+  target.cores = {};
+  target.cores.count = target.cores.mesh_rows = target.cores.mesh_columns = 0;
+  target.cores.vector_lanes = 1;
+  target.cores.vector_flops_per_cycle = target.cores.scalar_flops_per_cycle = Rate(0);
+  target.dma = {};
+  target.dma.good_block_bytes = 0;
+  target.dma.alignment = 1;
+  target.management_core.reset();
+  target.libraries.clear();
+  target.use_library.clear();
 }
 
 void check_relations(AthreadTables& tables, const Target& target) {

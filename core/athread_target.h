@@ -44,6 +44,10 @@ std::optional<AthreadTables> athread_tables(TomlTable& table);
 /// Reads and reports key by key.
 void read_athread(AthreadTables& tables, Target& target);
 
+/// Of a target of another family: nothing of a machine of Athread's, and where tensors lie in main memory no more than
+/// elements of every type need.
+void clear_athread(Target& target);
+
 /// Reports relations that are wrong between keys that are right by themselves.
 void check_relations(AthreadTables& tables, const Target& target);
 

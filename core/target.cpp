@@ -61,14 +61,33 @@ std::string efficiency_text(const Library& library) {
   return fmt::format("[{}]", fmt::join(points, ", "));
 }
 
+enum class Unit : std::uint8_t { bytes, other };
+
 /// A key of a target's file with its value as TOML on one line.
 struct TargetValue {
   std::string table;  ///< "" for keys that stand in none
   std::string key;
   std::string value;
+  Unit unit = Unit::other;
 
   [[nodiscard]] std::string full_name() const { return table.empty() ? key : table + "." + key; }
 };
+
+/// A key of a table that is the value of another key.
+struct InnerKey {
+  std::string_view key;
+  Unit unit = Unit::other;
+};
+constexpr std::array<InnerKey, 10> inner_keys = {{{"cores.pipelines.arithmetic_latency"},
+                                                  {"cores.pipelines.load_latency"},
+                                                  {"cores.pipelines.divide_cycles"},
+                                                  {"cores.pipelines.function_cycles"},
+                                                  {"cores.column_broadcast.start_cycles"},
+                                                  {"cores.column_broadcast.vector_cycles"},
+                                                  {"dma.bandwidth.bytes_per_second"},
+                                                  {"dma.bandwidth.row_seconds"},
+                                                  {"dma.bandwidth.partial_line_seconds"},
+                                                  {"dma.bandwidth.page_bytes", Unit::bytes}}};
 
 constexpr std::string_view bandwidth_key = "bandwidth";
 
@@ -88,15 +107,15 @@ void add_management_core(const ManagementCore& core, std::vector<TargetValue>& v
   values.push_back({table, "operations_per_cycle", rate_text(core.operations_per_cycle)});
   values.push_back({table, "function_cycles", fmt::format("{}", core.function_cycles)});
   values.push_back({table, "bytes_per_second", fmt::format("{}", core.bytes_per_second)});
-  values.push_back({table, "cache_bytes", fmt::format("{}", core.cache_bytes)});
+  values.push_back({table, "cache_bytes", fmt::format("{}", core.cache_bytes), Unit::bytes});
 }
 
 /// All of them, in the order of the file.
 std::vector<TargetValue> target_values(const Target& target) {
   std::vector<TargetValue> values;
   std::string_view table;
-  const auto add = [&](std::string_view key, const auto& value) {
-    values.push_back({std::string(table), std::string(key), fmt::format("{}", value)});
+  const auto add = [&](std::string_view key, const auto& value, Unit unit = Unit::other) {
+    values.push_back({std::string(table), std::string(key), fmt::format("{}", value), unit});
   };
   // fmt prints doubles so that they read back equal; a whole one as "8", which TOML takes for an integer and the reader
   // for a number all the same.
@@ -111,17 +130,17 @@ std::vector<TargetValue> target_values(const Target& target) {
     add("assumed", fmt::format("[{}]", fmt::join(quoted, ", ")));
   }
   if (!is_athread) {
-    for (const auto& [key, value] : target.own) add(key, value);
+    for (const auto& [key, value] : target.own) add(key, value, key.ends_with("bytes") ? Unit::bytes : Unit::other);
     return values;
   }
   if (!target.use_library.empty()) add("use_library", quoted_toml(target.use_library));
   table = "main_memory";
-  if (target.main_memory.bytes > 0) add("bytes", target.main_memory.bytes);
-  add("line_bytes", target.main_memory.line_bytes);
+  if (target.main_memory.bytes > 0) add("bytes", target.main_memory.bytes, Unit::bytes);
+  add("line_bytes", target.main_memory.line_bytes, Unit::bytes);
   table = "ldm";
-  add("bytes", target.ldm.bytes);
-  add("reserved", target.ldm.reserved);
-  add("alignment", target.ldm.alignment);
+  add("bytes", target.ldm.bytes, Unit::bytes);
+  add("reserved", target.ldm.reserved, Unit::bytes);
+  add("alignment", target.ldm.alignment, Unit::bytes);
   table = "cores";
   add("count", target.cores.count);
   add("mesh_rows", target.cores.mesh_rows);
@@ -134,8 +153,8 @@ std::vector<TargetValue> target_values(const Target& target) {
   add("barrier_cycles", target.cores.barrier_cycles);
   if (target.cores.column_broadcast) add("column_broadcast", column_broadcast_text(*target.cores.column_broadcast));
   table = "dma";
-  add("good_block_bytes", target.dma.good_block_bytes);
-  add("alignment", target.dma.alignment);
+  add("good_block_bytes", target.dma.good_block_bytes, Unit::bytes);
+  add("alignment", target.dma.alignment, Unit::bytes);
   add("startup_cycles", target.dma.startup_cycles);
   add("issue_cycles", target.dma.issue_cycles);
   add("core_bytes_per_second", target.dma.core_bytes_per_second);
@@ -152,12 +171,7 @@ void check_assumed(TomlTable& table, const Target& target) {
   std::vector<std::string> names;
   for (const TargetValue& value : target_values(target)) names.push_back(value.full_name());
   // Keys of tables that a setting may have taken the place of.
-  for (const std::string_view key : {"arithmetic_latency", "load_latency", "divide_cycles", "function_cycles"})
-    names.push_back(fmt::format("cores.pipelines.{}", key));
-  for (const std::string_view key : {"start_cycles", "vector_cycles"})
-    names.push_back(fmt::format("cores.column_broadcast.{}", key));
-  for (const std::string_view key : {"bytes_per_second", "row_seconds", "partial_line_seconds", "page_bytes"})
-    names.push_back(fmt::format("dma.bandwidth.{}", key));
+  for (const InnerKey& inner : inner_keys) names.emplace_back(inner.key);
   for (const std::string& key : target.assumed) {
     if (std::find(names.begin(), names.end(), key) != names.end()) continue;
     table.error("unknown-key", "assumed", fmt::format("'assumed' names '{}', which is no key of this target", key),
@@ -222,6 +236,7 @@ Result<Target> parse_target(std::string_view toml, const std::string& file, cons
     }
   } else if (other != families.end()) {
     table.read("clock_hz", target.clock_hz, 1e3, 1e12, Need::required);
+    clear_athread(target);
     other->read(table, target);
     table.finish();
   } else {  // nobody knows which keys it has
@@ -304,6 +319,15 @@ std::map<std::string, std::string> settings_of(const Target& target) {
   std::map<std::string, std::string> settings;
   for (const TargetValue& value : target_values(target)) settings.emplace(value.full_name(), value.value);
   return settings;
+}
+
+bool is_in_bytes(const Target& target, std::string_view key) {
+  const auto inner =
+      std::find_if(inner_keys.begin(), inner_keys.end(), [&](const InnerKey& one) { return one.key == key; });
+  if (inner != inner_keys.end()) return inner->unit == Unit::bytes;
+  const std::vector<TargetValue> values = target_values(target);
+  return std::any_of(values.begin(), values.end(),
+                     [&](const TargetValue& value) { return value.full_name() == key && value.unit == Unit::bytes; });
 }
 
 std::map<std::string, std::string> settings_between(const Target& from, const Target& to) {

@@ -109,7 +109,7 @@ struct Target {
   std::string name;
   std::string summary;
   std::string family{athread_family};  ///< which backend plans for it (driver/backend/backend.h)
-  /// Of another family than Athread: what it describes a machine by, under keys of its own.
+  /// Of another family than Athread: what it describes a machine by, under keys of its own. Those of bytes end so.
   std::map<std::string, double> own;
   double clock_hz = 1.45e9;  ///< of the cores; costs are cycles of it
   /// Keys whose values nobody measured, as they stand in the file: "dma.issue_cycles".

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "core/target.h"
 
@@ -14,5 +15,8 @@ std::map<std::string, std::string> settings_of(const Target& target);
 
 /// Those of `to` in which it is other than `from`.
 std::map<std::string, std::string> settings_between(const Target& from, const Target& to);
+
+/// Whether the value of a key ("ldm.bytes") is a number of bytes.
+bool is_in_bytes(const Target& target, std::string_view key);
 
 }  // namespace stowage

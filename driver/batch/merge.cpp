@@ -136,7 +136,7 @@ class Merger {
     batch_.command = note.command;
     batch_.jobs.resize(note.jobs_of_batch);
     batch_.results.resize(note.jobs_of_batch);
-    batch_.places.resize(note.jobs_of_batch);
+    batch_.lines.resize(note.jobs_of_batch);
     for (const ShardFolder& shard : shards_) {
       read_results(shard);
       batch_.folders.push_back(shard.path);
@@ -222,7 +222,7 @@ class Merger {
       stored.job.keys = shared(stored.job.keys);
       batch_.jobs[entry.place] = std::move(stored.job);
       batch_.results[entry.place] = std::move(stored.result);
-      batch_.places[entry.place] = {batch_.folders.size(), begin, line.size()};
+      batch_.lines[entry.place] = {batch_.folders.size(), begin, line.size()};
       return "";
     } catch (const Json::exception& wrong) {
       return stowage::in_words(wrong);
@@ -251,12 +251,12 @@ class Merger {
 }  // namespace
 
 std::string line_of(const MergedBatch& batch, std::size_t job) {
-  const MergedBatch::Place& place = batch.places[job];
-  const std::string path = (fs::path(batch.folders[place.shard]) / results_name).string();
+  const MergedBatch::ResultLine& line = batch.lines[job];
+  const std::string path = (fs::path(batch.folders[line.shard]) / results_name).string();
   Diagnostics unread;
   const auto file = OpenFile::open(path, unread);
   if (!file) throw std::runtime_error(path + " is not there any more");
-  const std::vector<std::byte> bytes = file->read(place.begin, place.size);
+  const std::vector<std::byte> bytes = file->read(line.begin, line.size);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 

@@ -19,12 +19,12 @@ struct MergedBatch {
   std::vector<JobEnd> results;
   std::vector<std::string> folders;  ///< of the shards
   /// Where a job's line stands in the results of the shard that ran it.
-  struct Place {
+  struct ResultLine {
     std::size_t shard = 0;  ///< in whose folder its plan is, too
     std::size_t begin = 0;
     std::size_t size = 0;
   };
-  std::vector<Place> places;  ///< by job
+  std::vector<ResultLine> lines;  ///< by job
 };
 /// std::runtime_error where the file is not there any more, or is shorter.
 std::string line_of(const MergedBatch& batch, std::size_t job);

@@ -58,8 +58,11 @@ std::string edits_text(const std::vector<ScheduleChange>& changes) {
 
 std::string percent_change_text(double before, double after) {
   if (before == after) return "";
-  if (before == 0) return "new";
-  const double percent = 100 * (after / before - 1);
+  return before == 0 ? "new" : percent_change_text(after / before - 1);
+}
+
+std::string percent_change_text(double share) {
+  const double percent = 100 * share;
   return std::abs(percent) < 0.05 ? fmt::format("{:+.1g} %", percent) : fmt::format("{:+.1f} %", percent);
 }
 

@@ -26,5 +26,7 @@ std::string edits_text(const std::vector<ScheduleChange>& changes);
 std::string percent_text(double part);
 /// "+12.0 %", "-0.02 %" (of what would be printed as none one digit), "new" behind nothing, "" where nothing changed.
 std::string percent_change_text(double before, double after);
+/// Of a change that is a share of what was before.
+std::string percent_change_text(double share);
 
 }  // namespace stowage

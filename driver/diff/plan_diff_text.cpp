@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/number_text.h"
+#include "driver/diff/diff_tables.h"
 #include "driver/diff/diff_words.h"
 #include "driver/diff/model_error.h"
 #include "driver/diff/plan_diff.h"
@@ -126,102 +127,75 @@ std::string groups_clause(const PlanDiff& diff) {
   return fmt::format("{} {}", counted(std::abs(change), "group"), change < 0 ? "fewer" : "more");
 }
 
-std::string change_text(std::int64_t before, std::int64_t after) {
-  if (before == after) return "";
-  return (after > before ? "+" : "") + grouped_digits(after - before);
-}
-
-std::string totals_table(const PlanDiff& diff, const std::string& a, const std::string& b) {
-  TextTable table({"in all", ">" + a, ">" + b, ">change", ">"});
-  const auto names = [&](const std::string& what, const std::string& x, const std::string& y) {
-    table.add({what, x, y, x == y ? "" : "other", ""});
-  };
-  const auto numbers = [&](const std::string& what, std::int64_t x, std::int64_t y) {
-    table.add({what, grouped_digits(x), grouped_digits(y), change_text(x, y),
-               percent_change_text(static_cast<double>(x), static_cast<double>(y))});
-  };
-  const PlanNumbers& x = diff.before.totals;
-  const PlanNumbers& y = diff.after.totals;
-  names("network", diff.before.network, diff.after.network);
-  names("target", diff.before.target, diff.after.target);
-  names("fusion, planner", diff.before.fusion + ", " + diff.before.planner,
-        diff.after.fusion + ", " + diff.after.planner);
-  if (diff.before.layout != diff.after.layout) names("layout", diff.before.layout, diff.after.layout);
-  if (diff.names_cost()) names("cost", diff.before.cost, diff.after.cost);
-  numbers("fused operators", x.groups, y.groups);
-  numbers("kernels launched", x.kernels, y.kernels);
-  numbers("DMA transfers", x.transfers, y.transfers);
-  numbers("DMA operations", x.operations, y.operations);
-  numbers("DMA bytes", x.bytes, y.bytes);
-  numbers("LDM peak", x.ldm_bytes, y.ldm_bytes);
-  numbers("cycles", x.cycles, y.cycles);
-  table.add({"time", seconds_text(x.seconds), seconds_text(y.seconds), "", percent_change_text(x.seconds, y.seconds)});
-  const std::optional<double>& p = diff.before.simulated_seconds;
-  const std::optional<double>& q = diff.after.simulated_seconds;
-  if (p && q) table.add({"simulated time", seconds_text(*p), seconds_text(*q), "", percent_change_text(*p, *q)});
-  return table.text();
-}
-
-std::string_view kind_text(Kind kind) {
-  switch (kind) {
-    case Kind::same: return "the same";
-    case Kind::planned: return "planned otherwise";
-    case Kind::regrouped: return "fused otherwise";
-    case Kind::only_before: return "gone";
-    case Kind::only_after: return "new";
+/// A cell with what it says of numbers that did not change: nothing.
+std::string diff_cell(const Cell& cell, ColumnKind kind) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
+    if (!is_change(kind)) return grouped_digits(*whole);
+    return *whole == 0 ? "" : (*whole > 0 ? "+" : "") + grouped_digits(*whole);
   }
-  return "";
+  const auto* fraction = std::get_if<double>(&cell);
+  if (fraction == nullptr) return "";
+  return kind == ColumnKind::seconds ? seconds_text(*fraction) : percent_change_text(*fraction);
 }
 
-std::string groups_table(const PlanDiff& diff, const std::string& a, const std::string& b) {
-  TextTable table({"fused operators of " + a, "of " + b, "", ">cycles " + a, ">cycles " + b, ">change", ">",
-                   ">DMA bytes", ">transfers", ">operations", ">LDM"});
-  for (const GroupChange& change : diff.groups) {
-    if (change.kind == Kind::same) continue;
-    const PlanNumbers& x = change.numbers_before;
-    const PlanNumbers& y = change.numbers_after;
-    const auto [before, after] = sides_text(change);
-    table.add({before, after == before ? "" : after, std::string(kind_text(change.kind)), grouped_digits(x.cycles),
-               grouped_digits(y.cycles), change_text(x.cycles, y.cycles),
-               percent_change_text(static_cast<double>(x.cycles), static_cast<double>(y.cycles)),
-               change_text(x.bytes, y.bytes), change_text(x.transfers, y.transfers),
-               change_text(x.operations, y.operations), change_text(x.ldm_bytes, y.ldm_bytes)});
+/// Columns of a table under headings that name both plans.
+class NamedColumns {
+ public:
+  NamedColumns(const PlanTable& table, const std::vector<std::string_view>& keys)
+      : table_(table), columns_(columns_by_key(table.columns, keys)) {}
+  [[nodiscard]] std::vector<std::string> cells(const PlanRow& row) const {
+    std::vector<std::string> texts;
+    for (const std::size_t c : columns_)
+      texts.push_back(diff_cell(row.cells[c], measured_kind(table_.columns[c].kind, row.measure)));
+    return texts;
   }
-  return table.text();
-}
-
-std::string what_text(const ScheduleChange& change) {
-  using What = ScheduleChange::What;
-  switch (change.what) {
-    case What::fused_by: return "template";
-    case What::merged: return "axes taken as one";
-    case What::lanes: return "lanes in blocks";
-    case What::copied: return "copied inputs";
-    case What::folded: return "folded stages";
-    case What::split: return "split";
-    case What::buffer: return "buffer of " + change.subject;
-    case What::order: return "loop order";
-    case What::place: return "DMA of " + change.subject;
-    case What::slots: return "slots of " + change.subject;
-    case What::sharing: return "sharing of " + change.subject;
-    case What::resident: return "resident along, of " + change.subject;
-    case What::launch: return "launch";
+  [[nodiscard]] std::string text(std::vector<std::string> headings) const {
+    TextTable text(std::move(headings));
+    for (const PlanRow& row : table_.rows) text.add(cells(row));
+    return text.text();
   }
-  return "";
+
+ private:
+  const PlanTable& table_;
+  std::vector<std::size_t> columns_;
+};
+
+std::string totals_text(const PlanDiff& diff, const std::string& a, const std::string& b) {
+  const PlanTable table = totals_table(diff);
+  return NamedColumns(table, {"what", "baseline", "current", "change", "share"})
+      .text({"in all", ">" + a, ">" + b, ">change", ">"});
 }
 
-std::string schedules_table(const PlanDiff& diff, const std::string& a, const std::string& b) {
-  TextTable table({"fused operator", "schedule", a, b});
+std::string changes_text(const PlanDiff& diff, const std::string& a, const std::string& b) {
+  const PlanTable table = changes_table(diff);
+  const NamedColumns columns(table, {"baseline", "group", "change", "cycles_before", "cycles_now", "cycles", "share",
+                                     "dma_bytes", "dma_transfers", "dma_operations", "ldm_bytes"});
+  TextTable text({"fused operators of " + a, "of " + b, "", ">cycles " + a, ">cycles " + b, ">change", ">",
+                  ">DMA bytes", ">transfers", ">operations", ">LDM"});
+  for (std::size_t i = 0; i < diff.groups.size(); ++i) {
+    if (diff.groups[i].kind == Kind::same) continue;
+    std::vector<std::string> cells = columns.cells(table.rows[i]);
+    if (cells[1] == cells[0]) cells[1].clear();
+    text.add(std::move(cells));
+  }
+  return text.text();
+}
+
+std::string schedules_text(const PlanDiff& diff, const std::string& a, const std::string& b) {
+  TextTable text({"fused operator", "schedule", a, b});
   bool any = false;
   for (const GroupChange& change : diff.groups) {
-    bool first = true;
-    for (const ScheduleChange& entry : change.schedule) {
-      table.add({first ? change.after[0].name : "", what_text(entry), entry.before, entry.after});
-      first = false;
+    const PlanTable table = schedule_table(change);
+    const NamedColumns columns(table, {"what", "baseline", "current"});
+    for (const PlanRow& row : table.rows) {
+      std::vector<std::string> cells = columns.cells(row);
+      cells.insert(cells.begin(), &row == &table.rows.front() ? change.after[0].name : "");
+      text.add(std::move(cells));
       any = true;
     }
   }
-  return any ? table.text() : "";
+  return any ? text.text() : "";
 }
 
 }  // namespace
@@ -282,11 +256,10 @@ std::string verdict(const PlanDiff& diff, const std::string& a, const std::strin
 std::string diff_text(const PlanDiff& diff, const std::string& a, const std::string& b) {
   std::string text = verdict(diff, a, b) + "\n";
   if (const std::string error = difference_error_text(diff, a, b); !error.empty()) text += error + "\n";
-  text += "\n" + totals_table(diff, a, b);
+  text += "\n" + totals_text(diff, a, b);
   if (!diff.target.empty()) {
-    TextTable table({"setting of the target", a, b});
-    for (const PlanDiff::Setting& setting : diff.target) table.add({setting.key, setting.before, setting.after});
-    text += "\n" + table.text();
+    const PlanTable table = settings_table(diff);
+    text += "\n" + NamedColumns(table, {"what", "baseline", "current"}).text({"setting of the target", a, b});
   }
   if (diff.before.network == diff.after.network && diff.before.model_hash != diff.after.model_hash) {
     text += "\nThe model files differ.\n";
@@ -294,10 +267,10 @@ std::string diff_text(const PlanDiff& diff, const std::string& a, const std::str
   if (!diff.is_comparable()) return text;
   const auto same = std::count_if(diff.groups.begin(), diff.groups.end(),
                                   [](const GroupChange& change) { return change.kind == Kind::same; });
-  if (static_cast<std::size_t>(same) < diff.groups.size()) text += "\n" + groups_table(diff, a, b);
+  if (static_cast<std::size_t>(same) < diff.groups.size()) text += "\n" + changes_text(diff, a, b);
   text += fmt::format("\n{} the same in both.\n",
                       counted(static_cast<std::size_t>(same), "fused operator") + (same == 1 ? " is" : " are"));
-  if (const std::string schedules = schedules_table(diff, a, b); !schedules.empty()) text += "\n" + schedules;
+  if (const std::string schedules = schedules_text(diff, a, b); !schedules.empty()) text += "\n" + schedules;
   return text;
 }
 

@@ -328,35 +328,33 @@ Scene ldm_map(const Program& program, StepId step, const Sheet& sheet, const Ldm
 }
 
 Scene ldm_peaks(const Program& program, const Sheet& sheet) {
-  const std::int64_t room = ldm_for_buffers(program);
+  const Scratchpad all = scratchpad_of(program);
+  const std::int64_t room = all.room_bytes;
+  // Of Athread's LDM with what is reserved; other families say no more than the room.
+  const std::int64_t bytes = std::max(program.target.ldm.bytes, room);
   const double small = sheet.fonts.height(Font::small);
-  std::int64_t highest = 0;
-  for (const ProgramStep& step : program.steps) {
-    if (step.plan() != nullptr) highest = std::max(highest, step.plan()->nest.ldm_bytes);
-  }
   Scene scene;
-  scene.title = "LDM peak of every group";
+  scene.title = fmt::format("{} peak of every group", all.name);
   scene.width = std::max(sheet.width, 360.0);
   const double y =
-      8 + add_title(scene, sheet, 8, fmt::format("highest {} of {}", sheet.size(highest), sheet.size(room)));
-  const double left = margin + address_width(sheet, program.target.ldm.bytes) + 8;
+      8 + add_title(scene, sheet, 8, fmt::format("highest {} of {}", sheet.size(all.peak_bytes), sheet.size(room)));
+  const double left = margin + address_width(sheet, bytes) + 8;
   const double top = y + small + 6;  // the capacity's name stands above its line
   const Box area{left, top, scene.width - left - margin, std::max(sheet.height - top - small - 12, 120.0)};
-  const AddressAxis axis(program.target.ldm.bytes, {}, area.y, area.bottom(), 0);
+  const AddressAxis axis(bytes, {}, area.y, area.bottom(), 0);
   scene.box(area, Ink::base, Ink::line);
   add_addresses(scene, sheet, area, axis);
   const double width = area.width / std::max<double>(1, static_cast<double>(program.steps.size()));
   for (const StepId i : program.steps.ids()) {
     const FusedOperator& group = program.steps[i].group;
-    const Plan* const plan = program.steps[i].plan();
-    if (plan == nullptr) continue;
-    const double height = area.bottom() - axis.y(static_cast<double>(plan->nest.ldm_bytes));
+    if (!program.steps[i].kind().is_kernel) continue;
+    const Scratchpad held = program.steps[i].step_plan()->scratchpad(program.target);
+    const double height = area.bottom() - axis.y(static_cast<double>(held.peak_bytes));
     Shape& bar = scene.box(
         {area.x + width * (static_cast<double>(i.index()) + 0.1), area.bottom() - height, width * 0.8, height},
         Ink::compute);
     bar.subject = Subject{.step = i};
-    bar.tip = fmt::format("{}\npeak {} of {}", group.name, sheet.size(plan->nest.ldm_bytes),
-                          sheet.size(ldm_for_buffers(plan->nest, program.target)));
+    bar.tip = fmt::format("{}\npeak {} of {}", group.name, sheet.size(held.peak_bytes), sheet.size(held.room_bytes));
   }
   const double capacity = axis.y(static_cast<double>(room));
   scene.line({area.x, capacity}, {area.right(), capacity}, Ink::error, 2);

@@ -2,6 +2,9 @@
 // Pictures of the LDM: one core's scratchpad over the statements of a nest, and the peaks of all fused operators.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "driver/drawing/sheet.h"
 #include "lowering/program/program.h"
 #include "lowering/simulate/timeline_tracks.h"
@@ -13,7 +16,7 @@ struct LdmMoment {
   const TimelineTracks* tracks = nullptr;  ///< of the step's nest
   int core = 0;
   std::int64_t cycle = 0;
-  int statement = -1;  ///< that the core is at, if at any
+  std::optional<int> statement;  ///< that the core is at, if at any
 };
 
 /// Of a fused operator that has a plan: address upwards, program order to the right. Higher than the sheet where the

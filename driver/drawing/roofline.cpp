@@ -239,6 +239,18 @@ class RooflinePicture {
   Scene scene_;
 };
 
+/// Of a family that has no cores and no DMA as Athread's machines have.
+Scene no_roofline(const Sheet& sheet) {
+  Scene scene;
+  scene.title = "Roofline of all groups";
+  scene.width = std::max(sheet.width, 360.0);
+  double y = 8;
+  y += add_title(scene, sheet, y, "");
+  y += add_note(scene, sheet, margin, y, "Its target says no rates of cores and DMA, of which roofs could be drawn.");
+  scene.height = y + 8;
+  return scene;
+}
+
 }  // namespace
 
 double peak_rate(const Target& target) {
@@ -263,6 +275,7 @@ std::vector<RooflinePoint> roofline_points(const Program& program) {
 }
 
 Scene roofline(const Program& program, const std::vector<RooflinePoint>& points, const Sheet& sheet) {
+  if (peak_rate(program.target) <= 0) return no_roofline(sheet);
   return RooflinePicture(program, points, sheet).run();
 }
 

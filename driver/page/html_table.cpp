@@ -18,6 +18,21 @@ std::string sort_value(const Cell& cell) {
   return "0";
 }
 
+std::string html_rows(const PlanTable& table, const std::vector<std::string_view>& keys, std::string_view opening,
+                      const std::function<std::string(std::size_t row)>& row_class) {
+  const std::vector<std::size_t> columns = told_columns(table, keys);
+  std::string html = fmt::format("<div class=\"scroll\">{}<thead><tr>", opening);
+  for (const std::size_t c : columns) html += html_heading(table.columns[c]);
+  html += "</tr></thead><tbody>\n";
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    const std::string style = row_class ? row_class(r) : "";
+    html += style.empty() ? "<tr>" : fmt::format("<tr class=\"{}\">", style);
+    for (const std::size_t c : columns) html += html_cell(table.rows[r].cells[c], table.columns[c]);
+    html += "</tr>\n";
+  }
+  return html + "</tbody></table></div>\n";
+}
+
 }  // namespace
 
 std::string html_head(const std::string& title) {
@@ -53,16 +68,12 @@ std::string html_cell(const Cell& cell, const Column& column, CellForm form) {
 }
 
 std::string html_table(const PlanTable& table, const std::vector<std::string_view>& keys) {
-  const std::vector<std::size_t> columns = told_columns(table, keys);
-  std::string html = "<div class=\"scroll\"><table><thead><tr>";
-  for (const std::size_t c : columns) html += html_heading(table.columns[c]);
-  html += "</tr></thead><tbody>\n";
-  for (const PlanRow& row : table.rows) {
-    html += "<tr>";
-    for (const std::size_t c : columns) html += html_cell(row.cells[c], table.columns[c]);
-    html += "</tr>\n";
-  }
-  return html + "</tbody></table></div>\n";
+  return html_rows(table, keys, "<table>", {});
+}
+
+std::string html_table(const PlanTable& table, const std::vector<std::string_view>& keys,
+                       const std::function<std::string(std::size_t row)>& row_class) {
+  return html_rows(table, keys, "<table class=\"sortable\">", row_class);
 }
 
 }  // namespace stowage

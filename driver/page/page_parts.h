@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,6 +50,9 @@ enum class CellForm : std::uint8_t { full, brief };
 std::string html_cell(const Cell& cell, const Column& column, CellForm form = CellForm::full);
 /// The columns with these keys.
 std::string html_table(const PlanTable& table, const std::vector<std::string_view>& keys);
+/// One that its reader may sort; `row_class` is the style of a row, "" without.
+std::string html_table(const PlanTable& table, const std::vector<std::string_view>& keys,
+                       const std::function<std::string(std::size_t row)>& row_class);
 
 // Pictures (driver/drawing).
 

@@ -145,7 +145,7 @@ PlanTable plan_operators_table(const Program& program) {
                    std::string(name_of(output.type)),
                    extents_of(output.shape)};
       row.step = i;
-      row.op = static_cast<int>(group.operators[member].index());
+      row.op = group.operators[member];
       row.name = op.name;
       table.rows.push_back(std::move(row));
     }

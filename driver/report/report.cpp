@@ -338,9 +338,11 @@ std::string branches_text(const Trace& trace) {
 std::string report_markdown(const Compilation& compilation) {
   std::string text = fmt::format("{}\n\n# {} on {}\n\n", markdown_code(reproducer_line(compilation)),
                                  markdown_text(compilation.network), markdown_text(compilation.program.target.name));
-  text +=
-      "Counts are sums over all cores. A transfer is one filling or emptying of an LDM buffer; an operation is one\n"
-      "Athread call. Fetching a kernel's parameters is not counted.\n\n";
+  if (compilation.program.target.family == athread_family) {
+    text +=
+        "Counts are sums over all cores. A transfer is one filling or emptying of an LDM buffer; an operation is one\n"
+        "Athread call. Fetching a kernel's parameters is not counted.\n\n";
+  }
   text += summary_text(compilation);
   if (const std::string views = views_text(compilation); !views.empty()) text += "\n## Views and copies\n\n" + views;
   if (const std::string branches = branches_text(compilation.trace); !branches.empty()) {

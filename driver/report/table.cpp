@@ -22,6 +22,14 @@ ColumnKind change_kind(ColumnKind kind) {
   }
 }
 
+bool is_change(ColumnKind kind) { return kind >= ColumnKind::count_change; }
+
+ColumnKind measured_kind(ColumnKind column, ColumnKind row) {
+  if (row == ColumnKind::count) return column;
+  if (column == ColumnKind::count) return row;
+  return column == ColumnKind::count_change ? change_kind(row) : column;
+}
+
 Column keyed(std::string key, Column column) {
   column.key = std::move(key);
   return column;

@@ -33,6 +33,10 @@ enum class ColumnKind : std::uint8_t {
 
 /// Of a column, that of the column with its changes.
 ColumnKind change_kind(ColumnKind kind);
+/// Whether its cells are changes.
+bool is_change(ColumnKind kind);
+/// What numbers are in a column of that kind and in a row that measures that: only counts are what their row says.
+ColumnKind measured_kind(ColumnKind column, ColumnKind row);
 /// Whether its cells are words, which stand at the left.
 bool is_text(ColumnKind kind);
 
@@ -54,14 +58,15 @@ Column keyed(std::string key, std::string title, ColumnKind kind, std::string ti
 /// Nothing, text, a whole number (counts, bytes, cycles) or a fraction (shares from 0 to 1, rates in bytes per second).
 using Cell = std::variant<std::monostate, std::string, std::int64_t, double>;
 
-/// A row and what it is about: indices into a Program, -1 or nothing where it is about none.
+/// A row and what it is about: indices into a Program, nothing where it is about none.
 struct PlanRow {
   std::vector<Cell> cells;  ///< one per column
   std::optional<StepId> step;
-  int op = -1;
+  std::optional<OpId> op = std::nullopt;
   std::optional<BufferId> buffer = std::nullopt;
-  int statement = -1;
-  std::string name = {};  ///< what it is among the rows of its step, the same in every plan: "get A"
+  std::optional<int> statement = std::nullopt;
+  std::string name = {};                   ///< what it is among the rows of its step, the same in every plan: "get A"
+  ColumnKind measure = ColumnKind::count;  ///< what the numbers of its count columns are, where rows differ
 };
 
 struct PlanTable {

@@ -9,6 +9,7 @@
 
 #include "core/check.h"
 #include "core/number_text.h"
+#include "core/target_settings.h"
 #include "core/toml_reader.h"
 #include "driver/batch/knees.h"
 #include "driver/session/learned_elsewhere.h"
@@ -61,8 +62,9 @@ class CurveMaker {
              const std::stop_token& stop)
       : plan_(plan), request_(request), diagnostics_(diagnostics), stop_(stop) {
     const Program& program = plan.program;
-    curve_ = {request.key, plan.network, program.target.name, program.fusion, program.planner, 0, {}, {}};
+    curve_ = {request.key, plan.network, program.target.name, program.fusion, program.planner, 0, false, {}, {}};
     curve_.own = curve_keys(program.target).at(request.key);
+    curve_.in_bytes = is_in_bytes(program.target, request.values.front());
   }
 
   /// False when stopped.
@@ -143,8 +145,8 @@ class CurveMaker {
     for (auto& [k, knee] : knees) {
       knee.point = planned[k];
       knee.before = planned[k - 1];
-      knee.words = step_words(diffs_.at(knee.point), value_words(curve_.key, curve_.points[knee.before].value),
-                              value_words(curve_.key, curve_.points[knee.point].value));
+      knee.words = step_words(diffs_.at(knee.point), value_words(curve_.points[knee.before].value, curve_.in_bytes),
+                              value_words(curve_.points[knee.point].value, curve_.in_bytes));
       curve_.knees.push_back(knee);
     }
   }
@@ -223,10 +225,14 @@ Result<Curve> sensitivity(const Compilation& plan, const CurveRequest& request, 
   return std::move(maker).finished();
 }
 
-std::string value_words(const std::string& key, const SweptValue& value) {
+bool is_in_bytes(const Target& target, const SweptValue& value) {
+  check(value.key.starts_with(prefix), "a value of a curve that is not the target's");
+  return is_in_bytes(target, std::string_view(value.key).substr(prefix.size()));
+}
+
+std::string value_words(const SweptValue& value, bool in_bytes) {
   const auto* const whole = std::get_if<std::int64_t>(&value.value.is);
-  const bool is_bytes = key.ends_with("bytes") || key == "target.ldm.reserved";
-  if (whole == nullptr || !is_bytes) return value.toml;
+  if (whole == nullptr || !in_bytes) return value.toml;
   constexpr std::int64_t kibi = 1024;
   return *whole >= kibi && *whole % kibi == 0 ? fmt::format("{} KiB", *whole / kibi) : counted(*whole, "byte");
 }

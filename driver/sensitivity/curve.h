@@ -50,7 +50,8 @@ struct Curve {
   std::string target;
   std::string fusion;
   std::string planner;
-  double own = 0;  ///< value of the plan that the curve was asked of
+  double own = 0;         ///< value of the plan that the curve was asked of
+  bool in_bytes = false;  ///< its values are numbers of bytes
   std::vector<CurvePoint> points;
   std::vector<CurveKnee> knees;  ///< ascending
 
@@ -75,7 +76,9 @@ Result<std::vector<SweptValue>> curve_values(const std::string& key, RangeText r
 Result<Curve> sensitivity(const Compilation& plan, const CurveRequest& request, Diagnostics& diagnostics,
                           const std::stop_token& stop = {}, const ProgressSink& progress = {});
 
-/// A value of that key as a person reads it: "48 KiB" of bytes.
-std::string value_words(const std::string& key, const SweptValue& value);
+/// Whether a curve's values are numbers of bytes, as the target says of its key.
+bool is_in_bytes(const Target& target, const SweptValue& value);
+/// A value as a person reads it: "48 KiB" of bytes.
+std::string value_words(const SweptValue& value, bool in_bytes);
 
 }  // namespace stowage

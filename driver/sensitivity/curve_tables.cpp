@@ -85,7 +85,7 @@ std::vector<std::string> refusal_lines(const Curve& curve) {
   std::vector<std::string> lines;
   for (const CurvePoint& point : curve.points) {
     if (!point.numbers)
-      lines.push_back(fmt::format("no plan at {}: {}", value_words(curve.key, point.value), point.refusal));
+      lines.push_back(fmt::format("no plan at {}: {}", value_words(point.value, curve.in_bytes), point.refusal));
   }
   return lines;
 }

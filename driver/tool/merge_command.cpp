@@ -43,7 +43,7 @@ int merge_command(const BatchCommandOptions& options, ToolContext& context) {
   for (std::size_t i = 0; i < merged->jobs.size(); ++i) {
     const std::string& job = merged->jobs[i].name;
     names.push_back(job);
-    shards.emplace(job, merged->places[i].shard);
+    shards.emplace(job, merged->lines[i].shard);
   }
   const auto baseline = wanted_baseline(options, names, context, diagnostics);
   if (!baseline) return failed(context, diagnostics);

@@ -16,7 +16,7 @@
 #include "core/operators.h"
 #include "core/trace.h"
 #include "fusion/facts/views.h"
-#include "fusion/groups/branch_rows.h"
+#include "fusion/groups/branch_stacks.h"
 
 namespace stowage {
 namespace {
@@ -49,18 +49,18 @@ class Placer {
     records_.resize(graph.operators().size());
   }
 
-  void run(std::vector<BranchRow> rows = {}) {
-    rows_ = std::move(rows);
-    refused_rows_.resize(rows_.size());
+  void run(std::vector<BranchStack> stacks = {}) {
+    stacks_ = std::move(stacks);
+    refused_stacks_.resize(stacks_.size());
     for (auto op = order_.rbegin(); op != order_.rend(); ++op) {
       if (kinds_[op->index()] != Kind::join) continue;
-      for (std::size_t r = 0; r < rows_.size(); ++r) {
-        if (rows_[r].join == *op) lay(r);
+      for (std::size_t r = 0; r < stacks_.size(); ++r) {
+        if (stacks_[r].join == *op) lay(r);
       }
       join(*op);
     }
-    for (std::size_t r = 0; r < rows_.size(); ++r) {
-      if (!rows_[r].join) lay(r);
+    for (std::size_t r = 0; r < stacks_.size(); ++r) {
+      if (!stacks_[r].join) lay(r);
     }
     for (const OpId op : order_) {
       if (kinds_[op.index()] == Kind::slice || kinds_[op.index()] == Kind::reshape) follow(op);
@@ -77,21 +77,21 @@ class Placer {
   [[nodiscard]] bool is_placed(OpId op) const {
     return records_[op.index()] && std::holds_alternative<ViewStored>(*records_[op.index()]);
   }
-  /// Why a row is not laid; nothing if it is.
-  [[nodiscard]] const std::optional<Decision>& refusal(std::size_t row) const { return refused_rows_[row]; }
-  /// The storage that a tensor lies in, if it is one of a row.
-  [[nodiscard]] std::optional<std::size_t> row_holding(TensorId id) const {
+  /// Why a stack is not laid; nothing if it is.
+  [[nodiscard]] const std::optional<Decision>& refusal(std::size_t stack) const { return refused_stacks_[stack]; }
+  /// The storage that a tensor lies in, if it is one of a stack.
+  [[nodiscard]] std::optional<std::size_t> stack_holding(TensorId id) const {
     const auto found = boxes_.find(id);
     if (found == boxes_.end() || found->second.storage.index() < graph_.tensors().size()) return std::nullopt;
-    return row_of_storage_[found->second.storage.index() - graph_.tensors().size()];
+    return stack_of_storage_[found->second.storage.index() - graph_.tensors().size()];
   }
   /// As it was laid.
-  [[nodiscard]] const BranchRow& row(std::size_t row) const { return rows_[row]; }
-  [[nodiscard]] const std::string& storage_name(std::size_t row) const {
-    for (std::size_t s = 0; s < row_of_storage_.size(); ++s) {
-      if (row_of_storage_[s] == row) return storages_[s].name;
+  [[nodiscard]] const BranchStack& stack(std::size_t stack) const { return stacks_[stack]; }
+  [[nodiscard]] const std::string& storage_name(std::size_t stack) const {
+    for (std::size_t s = 0; s < stack_of_storage_.size(); ++s) {
+      if (stack_of_storage_[s] == stack) return storages_[s].name;
     }
-    fail_check("a row without a storage");
+    fail_check("a stack without a storage");
   }
 
   [[nodiscard]] Graph placed(TraceSink trace) const {
@@ -262,31 +262,31 @@ class Placer {
   // --- branches
   // ------------------------------------------------------------------------------------------------------------
 
-  /// Gives a row its storage; where a concatenation cannot be in it, without that.
+  /// Gives a stack its storage; where a concatenation cannot be in it, without that.
   void lay(std::size_t r) {
-    refused_rows_[r] = try_to_lay(r);
-    BranchRow& row = rows_[r];
-    if (!refused_rows_[r] || !row.join || row.tensors.size() < 3) return;
-    std::erase(row.tensors, graph_.op(*row.join).first_output());
-    row.join.reset();
-    if (!try_to_lay(r)) refused_rows_[r].reset();
+    refused_stacks_[r] = try_to_lay(r);
+    BranchStack& stack = stacks_[r];
+    if (!refused_stacks_[r] || !stack.join || stack.tensors.size() < 3) return;
+    std::erase(stack.tensors, graph_.op(*stack.join).first_output());
+    stack.join.reset();
+    if (!try_to_lay(r)) refused_stacks_[r].reset();
   }
 
   /// Why it cannot be.
   std::optional<Decision> try_to_lay(std::size_t r) {
-    const BranchRow& row = rows_[r];
-    const GraphTensor& first = tensor(row.tensors.front());
+    const BranchStack& stack = stacks_[r];
+    const GraphTensor& first = tensor(stack.tensors.front());
     Shape shape = first.shape;
-    shape[row.axis] = 0;
-    for (const TensorId id : row.tensors) shape[row.axis] += tensor(id).shape[row.axis];
+    shape[stack.axis] = 0;
+    for (const TensorId id : stack.tensors) shape[stack.axis] += tensor(id).shape[stack.axis];
     StorageBox box{TensorId(graph_.tensors().size() + storages_.size()), 0, row_major_strides(shape)};
     Boxes wanted;
-    for (const TensorId id : row.tensors) {
+    for (const TensorId id : stack.tensors) {
       const Claim claimed = claim(id, box, std::nullopt, wanted);
       if (claimed.cost != Claim::Cost::none) {
         return Decision::refuse(claimed.rule.empty() ? std::string(one_copy) : claimed.rule, claimed.reason);
       }
-      box.offset += tensor(id).shape[row.axis] * box.strides[row.axis];
+      box.offset += tensor(id).shape[stack.axis] * box.strides[stack.axis];
     }
     boxes_.merge(wanted);
     GraphTensor storage;
@@ -294,7 +294,7 @@ class Placer {
     storage.type = first.type;
     storage.shape = std::move(shape);
     storages_.push_back(std::move(storage));
-    row_of_storage_.push_back(r);
+    stack_of_storage_.push_back(r);
     return std::nullopt;
   }
 
@@ -349,10 +349,10 @@ class Placer {
   std::vector<Kind> kinds_;  ///< by operator
   Boxes boxes_;
   std::vector<std::optional<TraceEvent>> records_;  ///< by operator: whether it is a view
-  std::vector<BranchRow> rows_;
-  std::vector<std::optional<Decision>> refused_rows_;
-  std::vector<GraphTensor> storages_;        ///< numbered behind the graph's tensors
-  std::vector<std::size_t> row_of_storage_;  ///< by storage
+  std::vector<BranchStack> stacks_;
+  std::vector<std::optional<Decision>> refused_stacks_;
+  std::vector<GraphTensor> storages_;          ///< numbered behind the graph's tensors
+  std::vector<std::size_t> stack_of_storage_;  ///< by storage
 };
 
 /// Rows of branches, and what becomes of them.
@@ -362,16 +362,16 @@ class BranchPlaces {
     before_.run();
     const std::vector<bool> joins = before_.placed_joins();
     for (BranchFamily& family : find_branch_families(graph)) {
-      auto row = row_of(graph, family, before_.boxes(), joins);
-      entries_.push_back({std::move(family), std::move(row), {}});
+      auto stack = stack_of_results(graph, family, before_.boxes(), joins);
+      entries_.push_back({std::move(family), std::move(stack), {}});
     }
   }
 
-  /// Lays rows until none of them costs a view: whatever costs one is given up.
+  /// Lays stacks until none of them costs a view: whatever costs one is given up.
   Graph run(TraceSink trace) {
     for (;;) {
       Placer placer = fresh_;
-      placer.run(rows());
+      placer.run(stacks());
       const auto lost = find_lost(placer);
       if (!lost) {
         Graph graph = placer.placed(trace);
@@ -385,14 +385,14 @@ class BranchPlaces {
  private:
   struct Entry {
     BranchFamily family;
-    std::optional<BranchRow> row;
+    std::optional<BranchStack> stack;
     std::string given_up;  ///< why there is none any more
   };
 
-  [[nodiscard]] std::vector<BranchRow> rows() const {
-    std::vector<BranchRow> all;
+  [[nodiscard]] std::vector<BranchStack> stacks() const {
+    std::vector<BranchStack> all;
     for (const Entry& entry : entries_) {
-      if (entry.row) all.push_back(*entry.row);
+      if (entry.stack) all.push_back(*entry.stack);
     }
     return all;
   }
@@ -408,18 +408,18 @@ class BranchPlaces {
   void give_up(const Placer& placer, OpId lost) {
     const Operator& op = graph_.op(lost);
     std::set<std::size_t> holding;
-    if (const auto row = placer.row_holding(op.first_output())) holding.insert(*row);
+    if (const auto stack = placer.stack_holding(op.first_output())) holding.insert(*stack);
     for (const auto& operand : op.inputs) {
-      const auto row = operand ? placer.row_holding(*operand) : std::nullopt;
-      if (row) holding.insert(*row);
+      const auto stack = operand ? placer.stack_holding(*operand) : std::nullopt;
+      if (stack) holding.insert(*stack);
     }
     std::size_t number = 0;
     for (Entry& entry : entries_) {
-      if (!entry.row) continue;
+      if (!entry.stack) continue;
       const bool costs = holding.empty() || holding.contains(number);
       ++number;
       if (!costs) continue;
-      entry.row.reset();
+      entry.stack.reset();
       entry.given_up = fmt::format("{} would have to copy", op.name);
     }
   }
@@ -431,15 +431,15 @@ class BranchPlaces {
       std::vector<std::string> results;
       for (const Branch& branch : entry.family.branches) results.push_back(result_of(branch.back()));
       const std::string& subject = graph_.op(entry.family.branches.front().front()).name;
-      if (!entry.row) {
+      if (!entry.stack) {
         const char* const rule = entry.given_up.empty() ? "one-place" : "lost-view";
         trace.add(subject, BranchesApart{std::move(results), Decision::refuse(rule, entry.given_up)});
       } else if (const auto& refused = placer.refusal(number++)) {
         trace.add(subject, BranchesApart{std::move(results), *refused});
       } else {
-        std::vector<std::string> in_row;
-        for (const TensorId id : placer.row(number - 1).tensors) in_row.push_back(graph_.tensor(id).name);
-        trace.add(subject, BranchesStored{std::move(results), std::move(in_row), placer.storage_name(number - 1)});
+        std::vector<std::string> in_stack;
+        for (const TensorId id : placer.stack(number - 1).tensors) in_stack.push_back(graph_.tensor(id).name);
+        trace.add(subject, BranchesStored{std::move(results), std::move(in_stack), placer.storage_name(number - 1)});
       }
     }
   }

@@ -6,37 +6,14 @@
 #include <tuple>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "core/check.h"
+#include "driver/diff/diff_tables.h"
+#include "inspector/tables/placed.h"
 
 namespace stowage::inspector {
 
 namespace {
-
-const char* what_text(ScheduleChange::What what) {
-  switch (what) {
-    case ScheduleChange::What::fused_by: return "template";
-    case ScheduleChange::What::merged: return "axes taken as one";
-    case ScheduleChange::What::lanes: return "lanes in blocks";
-    case ScheduleChange::What::copied: return "copied inputs";
-    case ScheduleChange::What::folded: return "folded stages";
-    case ScheduleChange::What::split: return "split over the cores";
-    case ScheduleChange::What::buffer: return "buffer size of";
-    case ScheduleChange::What::order: return "order of the loops";
-    case ScheduleChange::What::place: return "transfer of";
-    case ScheduleChange::What::slots: return "slots of";
-    case ScheduleChange::What::sharing: return "sharing of";
-    case ScheduleChange::What::resident: return "kept in the LDM along, of";
-    case ScheduleChange::What::launch: return "launch";
-  }
-  return "";
-}
-
-Cell relative(std::int64_t before, std::int64_t after) {
-  if (before <= 0) return {};
-  return static_cast<double>(after - before) / static_cast<double>(before);
-}
 
 std::map<std::string, const Buffer*> buffers_of(const LoadedPlan& plan, const std::vector<GroupSide>& side) {
   std::map<std::string, const Buffer*> buffers;
@@ -82,48 +59,7 @@ std::pair<std::vector<bool>, std::vector<bool>> common_lines(const std::vector<Q
 
 }  // namespace
 
-Table changes_table(const PlanDiff& diff) {
-  Table table;
-  table.title = "Changes";
-  table.columns = {
-      keyed("group", "group", ColumnKind::text, "fused operator of the current plan"),
-      keyed("baseline", "in the baseline", ColumnKind::text, "what stands for the same operators there"),
-      keyed("change", "change", ColumnKind::text,
-            "planned otherwise: the same operators with another schedule or other numbers"),
-      keyed("cycles_before", {"cycles before", ColumnKind::cycles, "predicted, baseline", true}),
-      keyed("cycles_now", {"cycles now", ColumnKind::cycles, "predicted, current plan", true}),
-      keyed("cycles", {"Δ cycles", ColumnKind::cycles_change, "now minus before: below zero is faster", true}),
-      keyed("share", "Δ", ColumnKind::share_change, "Δ cycles divided by cycles before"),
-      keyed("dma_bytes", {"Δ DMA bytes", ColumnKind::bytes_change, "now minus before, all cores", true}),
-      keyed("dma_transfers", {"Δ transfers", ColumnKind::count_change, "now minus before, all cores", true}),
-      keyed("dma_operations", {"Δ operations", ColumnKind::count_change, "now minus before, all cores", true}),
-      keyed("ldm_bytes", "Δ LDM", ColumnKind::bytes_change, "peak of one core's scratchpad, now minus before"),
-      keyed("why", "why", ColumnKind::text, "what the current plan does otherwise"),
-  };
-  for (const GroupChange& change : diff.groups) {
-    const PlanNumbers& a = change.numbers_before;
-    const PlanNumbers& b = change.numbers_after;
-    std::vector<std::string> words;
-    for (const ScheduleChange& entry : change.schedule) words.push_back(entry.words);
-    Row row;
-    const auto [before, now] = sides_text(change);
-    row.cells = {now,
-                 before,
-                 std::string(kind_text(change.kind)),
-                 a.cycles,
-                 b.cycles,
-                 b.cycles - a.cycles,
-                 relative(a.cycles, b.cycles),
-                 b.bytes - a.bytes,
-                 b.transfers - a.transfers,
-                 b.operations - a.operations,
-                 b.ldm_bytes - a.ldm_bytes,
-                 fmt::format("{}", fmt::join(words, "; "))};
-    if (!change.after.empty()) row.subject = step_subject(change.after.front().step);
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
+Table changes_table(const PlanDiff& diff) { return placed(stowage::changes_table(diff)); }
 
 namespace {
 
@@ -173,15 +109,16 @@ Cell change_of(const Cell& now, const std::vector<const Row*>& before, std::size
 /// Every row with its changes. Rows of both plans are one thing if they have the same key and, unless `anywhere`, their
 /// steps belong to the same change; the n-th of equal ones goes with the n-th.
 Table compared_rows(Table now, const Table& then, const PlanComparison& comparison, bool anywhere) {
-  const auto change_at = [](const IdVector<StepId, int>& changes, std::optional<StepId> step) {
-    return step && changes.contains(*step) ? changes[*step] : -1;
+  using Change = std::optional<std::size_t>;
+  const auto change_at = [](const PlanComparison::Changes& changes, std::optional<StepId> step) {
+    return step && changes.contains(*step) ? changes[*step] : Change();
   };
-  using Key = std::tuple<int, std::string, int>;
-  const auto key_of = [&](std::map<std::pair<int, std::string>, int>& seen, int change, const std::string& key) {
-    const std::pair<int, std::string> same{anywhere ? 0 : change, key};
+  using Key = std::tuple<Change, std::string, int>;
+  const auto key_of = [&](std::map<std::pair<Change, std::string>, int>& seen, Change change, const std::string& key) {
+    const std::pair<Change, std::string> same{anywhere ? std::nullopt : change, key};
     return Key{same.first, same.second, seen[same]++};
   };
-  std::map<std::pair<int, std::string>, int> seen;
+  std::map<std::pair<Change, std::string>, int> seen;
   std::map<Key, const Row*> before;
   for (const Row& row : then.rows) {
     before[key_of(seen, change_at(comparison.change_of_baseline_step, row.subject.step), row.key)] = &row;
@@ -259,50 +196,20 @@ Table compared_dma(const PlanComparison& comparison) {
 }
 
 Table totals_table(const PlanDiff& diff) {
-  Table table;
-  table.title = "Totals";
-  table.columns = {keyed("what", "in all", ColumnKind::text, "sums over the network; LDM: the largest"),
-                   keyed("baseline", "baseline", ColumnKind::count, ""),
-                   keyed("current", "current", ColumnKind::count, ""),
-                   keyed("change", "Δ", ColumnKind::count_change, "current minus baseline"),
-                   keyed("share", "Δ relative", ColumnKind::share_change, "Δ divided by the baseline's")};
-  const PlanNumbers& a = diff.before.totals;
-  const PlanNumbers& b = diff.after.totals;
-  const auto text = [&](const char* what, const std::string& x, const std::string& y) {
-    table.rows.push_back({{what, x, y, Cell(), Cell()}, {}});
-  };
-  const auto number = [&](const char* what, std::int64_t x, std::int64_t y, ColumnKind kind = ColumnKind::count) {
-    table.rows.push_back({{what, x, y, y - x, relative(x, y)}, {}, {}, kind});
-  };
-  text("network", diff.before.network, diff.after.network);
-  text("target", diff.before.target, diff.after.target);
-  text("fusion", diff.before.fusion, diff.after.fusion);
-  text("planner", diff.before.planner, diff.after.planner);
-  if (diff.before.layout != diff.after.layout) text("layout", diff.before.layout, diff.after.layout);
-  if (diff.names_cost()) text("cost", diff.before.cost, diff.after.cost);
-  number("fused operators", a.groups, b.groups);
-  number("kernels launched", a.kernels, b.kernels);
-  number("DMA transfers", a.transfers, b.transfers);
-  number("DMA operations", a.operations, b.operations);
-  number("DMA bytes", a.bytes, b.bytes, ColumnKind::bytes);
-  number("LDM peak", a.ldm_bytes, b.ldm_bytes, ColumnKind::bytes);
-  number("predicted time", a.cycles, b.cycles, ColumnKind::cycles);
-  for (const PlanDiff::Setting& setting : diff.target) {
-    table.rows.push_back({{"target." + setting.key, setting.before, setting.after, Cell(), Cell()}, {}});
+  Table table = placed(stowage::totals_table(diff));
+  for (const PlanRow& setting : settings_table(diff).rows) {
+    std::vector<Cell> cells = setting.cells;
+    cells.front() = "target." + std::get<std::string>(cells.front());
+    cells.resize(table.columns.size());
+    table.rows.push_back({std::move(cells), {}});
   }
   return table;
 }
 
 Table details_table(const GroupChange& change, const LoadedPlan& baseline, const LoadedPlan& current, Units units) {
-  Table table;
+  Table table = placed(schedule_table(change));
   table.title = "Selected group";
-  table.columns = {keyed("what", "what", ColumnKind::text, "setting of the schedule, or LDM buffer of a tensor"),
-                   keyed("baseline", "baseline", ColumnKind::text, ""),
-                   keyed("current", "current", ColumnKind::text, "")};
-  for (const ScheduleChange& entry : change.schedule) {
-    const std::string what = what_text(entry.what);
-    table.rows.push_back({{entry.subject.empty() ? what : what + " " + entry.subject, entry.before, entry.after}, {}});
-  }
+  table.columns.front().tip = "setting of the schedule, or LDM buffer of a tensor";
   const auto before = buffers_of(baseline, change.before);
   const auto after = buffers_of(current, change.after);
   std::map<std::string, std::pair<const Buffer*, const Buffer*>> both;

@@ -8,10 +8,12 @@
 
 #include <fmt/format.h>
 
+#include "driver/report/fusion_tables.h"
 #include "fusion/groups/group.h"
 #include "fusion/strategies/candidates.h"
 #include "fusion/strategies/fuse_candidates.h"
 #include "inspector/state/background.h"
+#include "inspector/tables/placed.h"
 #include "lowering/program/plan_choices.h"
 
 namespace stowage::inspector {
@@ -118,38 +120,22 @@ std::vector<StrategyResult> compare_strategies(const LoadedPlan& plan, std::stop
 }
 
 Table strategies_table(const LoadedPlan& plan, const std::vector<StrategyResult>& results) {
-  Table table;
-  table.title = "Strategies";
-  table.columns = {
-      keyed("strategy", "strategy", ColumnKind::text, "how groups are chosen among the candidates (docs/fusion.md)"),
-      keyed("groups", "groups", ColumnKind::count, "fused operators, views included"),
-      keyed("kernels", "kernels", ColumnKind::count, "fused operators that are launched"),
-      keyed("cycles", "cycles", ColumnKind::cycles,
-            fmt::format("of the whole network, by {}", text_of(plan.program().evaluated_by))),
-      keyed("over_best", "over the best", ColumnKind::share, "cycles more than the best strategy's, divided by those"),
-      keyed("dma_bytes", "DMA bytes", ColumnKind::bytes, "moved between main memory and LDM, all cores"),
-      keyed("differs", "differs", ColumnKind::count,
-            "places where its groups are others than the plan's; listed below"),
-      keyed("remark", "remark", ColumnKind::text, "what is known of the result"),
-  };
-  std::int64_t best = 0;
+  std::vector<StrategyNumbers> strategies;
   for (const StrategyResult& result : results) {
-    if (result.refusal.empty() && (best == 0 || result.cycles < best)) best = result.cycles;
-  }
-  for (const StrategyResult& result : results) {
-    const auto differs = static_cast<std::int64_t>(result.differences.size());
-    if (!result.refusal.empty()) {
-      table.rows.push_back(
-          {{result.strategy, result.groups, {}, {}, {}, {}, differs, "cannot be planned: " + result.refusal}, {}});
-      continue;
+    StrategyNumbers numbers{.strategy = result.strategy, .groups = result.groups};
+    numbers.differs = static_cast<std::int64_t>(result.differences.size());
+    if (result.refusal.empty()) {
+      numbers.kernels = result.kernels;
+      numbers.cycles = result.cycles;
+      numbers.bytes = result.bytes;
+      if (result.proved) numbers.remark = "proved best of all partitions into the candidates";
+    } else {
+      numbers.remark = "cannot be planned: " + result.refusal;
     }
-    table.rows.push_back(
-        {{result.strategy, result.groups, result.kernels, result.cycles,
-          best > 0 ? static_cast<double>(result.cycles - best) / static_cast<double>(best) : 0.0, result.bytes, differs,
-          result.proved ? "proved best of all partitions into the candidates" : ""},
-         {}});
+    strategies.push_back(std::move(numbers));
   }
-  return table;
+  return placed(stowage::strategies_table(
+      strategies, fmt::format("of the whole network, by {}", text_of(plan.program().evaluated_by))));
 }
 
 Table differences_table(const LoadedPlan& plan, const std::vector<StrategyResult>& results) {

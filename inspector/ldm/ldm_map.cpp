@@ -13,7 +13,7 @@ Drawing ldm_map(const LoadedPlan& plan, std::optional<StepId> index, const Look&
   if (step == nullptr || step->plan == nullptr) return {};
   const drawing::Sheet sheet = sheet_of(look, room);
   if (cursor == nullptr || cursor->step != index) return drawn(drawing::ldm_map(plan.program(), *index, sheet), look);
-  const drawing::LdmMoment moment{cursor->tracks.get(), cursor->core, cursor->cycle, cursor->place.statement};
+  const drawing::LdmMoment moment{cursor->tracks.get(), cursor->core, cursor->cycle, cursor->point.statement};
   return drawn(drawing::ldm_map(plan.program(), *index, sheet, &moment), look);
 }
 

@@ -63,7 +63,7 @@ const TimeCursor* LdmPane::cursor() const {
 
 void LdmPane::followCursor() {
   scratchpad_->rebuild();
-  if (const TimeCursor* const now = cursor()) sliders_->setPosition({now->core, now->place.trips});
+  if (const TimeCursor* const now = cursor()) sliders_->setPosition({now->core, now->point.trips});
 }
 
 /// The scratchpad takes what it needs to be seen whole, and five eighths at least; below some room stays.

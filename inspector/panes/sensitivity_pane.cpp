@@ -10,6 +10,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "driver/sensitivity/curve_page.h"
 #include "driver/sensitivity/curve_tables.h"
 #include "inspector/draw/scene_drawing.h"
@@ -286,18 +288,19 @@ void SensitivityPane::choosePoint(int point) {
 void SensitivityPane::compare(int point) {
   if (!hasPlan(point) || calculating_.busy()) return;  // a curve on its way is not given up for this
   const SweptValue value = curve()->points[static_cast<std::size_t>(point)].value;
-  start([this, plan = plan(), value](const std::stop_token& stop, const ProgressSink& progress) -> Background::Deliver {
+  const std::string words = fmt::format("{} = {}", value.key, value_words(value, curve()->in_bytes));
+  start([this, plan = plan(), value, words](const std::stop_token& stop,
+                                            const ProgressSink& progress) -> Background::Deliver {
     const PlanAtValue made = plan_at(*plan, value, stop, progress);
     if (stop.stop_requested()) return {};
-    return [this, made, value] {
+    return [this, made, words] {
       if (!made.plan) {
         Q_EMIT message(qt(made.told));
         return;
       }
-      document().keep(format("{} = {}", value.key, value_words(value.key, value)), made.plan);
+      document().keep(qt(words), made.plan);
       document().showBaseline(made.plan);
-      Q_EMIT message(
-          format("{} = {} is the baseline now: Compare has the difference", value.key, value_words(value.key, value)));
+      Q_EMIT message(format("{} is the baseline now: Compare has the difference", words));
     };
   });
 }

@@ -227,7 +227,8 @@ void TimelinePane::tellCursor() {
     const LoopNest& nest = shown_plan_->step(shown_step_)->plan->nest;
     const int core = shownCore();
     cursor = {shown_step_, core, view_->cursor(),
-              place_at(nest, shown_plan_->program().target, *shown_.tracks, core, view_->cursor()), shown_.tracks};
+              execution_point(nest, shown_plan_->program().target, *shown_.tracks, core, view_->cursor()),
+              shown_.tracks};
   }
   selection().setTimeCursor(std::move(cursor));
   tellSpan();
@@ -263,8 +264,8 @@ QStringList TimelinePane::cursorLines() const {
                      .arg(qt(grouped_digits(cursor->cycle)))
                      .arg(cursor->core)
                      .arg(moment ? qt(std::string(name_of(moment->state))) : tr("idle"));
-  if (cursor->place.statement >= 0) line += tr(", statement %1").arg(cursor->place.statement);
-  for (const auto& [loop, trip] : cursor->place.trips) {
+  if (cursor->point.statement) line += tr(", statement %1").arg(*cursor->point.statement);
+  for (const auto& [loop, trip] : cursor->point.trips) {
     const auto& node = std::get<Loop>(find_statement(nest, loop)->node);
     line += QStringLiteral(", %1 = %2").arg(qt(nest.variables[node.variable.index()].name)).arg(trip);
   }

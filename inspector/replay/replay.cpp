@@ -68,11 +68,11 @@ Replay make_replay(const LoadedPlan& plan, std::optional<StepId> step) {
   const StepFacts* facts = plan.step(step);
   if (facts == nullptr) return replay;
   replay.subject = facts->step->group.name;
-  const Target& target = plan.program().target;
-  replay.capacity = facts->plan == nullptr ? target.ldm.available() : ldm_for_buffers(facts->plan->nest, target);
-  replay.alignment = plan.program().target.ldm.alignment;
   replay.steps = fusion_steps(plan, step);
   if (facts->plan == nullptr) return replay;
+  const Target& target = plan.program().target;
+  replay.capacity = ldm_for_buffers(facts->plan->nest, target);
+  replay.alignment = target.ldm.alignment;
   replay.formula = to_text(facts->plan->nest.stages);
   const std::vector<TraceRecord> records = planner_records(plan, *facts);
   StepMaker maker(plan, *facts, replay);

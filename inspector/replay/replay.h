@@ -67,7 +67,7 @@ struct ReplayStep {
 struct Replay {
   std::string subject;        ///< fused operator
   std::string formula;        ///< what it computes, a line a stage
-  std::int64_t capacity = 0;  ///< LDM bytes that buffers share
+  std::int64_t capacity = 0;  ///< LDM bytes that buffers share; 0 without a loop nest
   int alignment = 1;          ///< of every buffer, bytes
   std::vector<ReplayStep> steps;
   [[nodiscard]] std::int64_t max_bytes() const;

@@ -148,7 +148,8 @@ class LdmBars {
 
 void add_ldm(ReplaySheet& sheet, const Replay& replay, const ReplayStep& step, double x, double width) {
   sheet.heading(x, width, QStringLiteral("LDM of one core"),
-                step.is_text           ? QStringLiteral("not kept by the version that wrote this plan")
+                replay.capacity == 0   ? QStringLiteral("no loop nest: nothing is planned of it")
+                : step.is_text         ? QStringLiteral("not kept by the version that wrote this plan")
                 : step.buffers.empty() ? QStringLiteral("no buffers yet: algorithm 1 sizes them")
                                        : size_text(step.ldm_bytes, sheet.look.units()) + QStringLiteral(" of ") +
                                              size_text(replay.capacity, sheet.look.units()));

@@ -104,7 +104,8 @@ PlanAtValue plan_at(const LoadedPlan& plan, const SweptValue& value, const std::
   made->dimensions = before.dimensions;
   made->bindings = before.bindings;
   made->emitted = emit_signed(*made);  // the sources name the model that they are made of
-  const std::string origin = fmt::format("{} with {} = {}", plan.origin, value.key, value_words(value.key, value));
+  const std::string origin = fmt::format("{} with {} = {}", plan.origin, value.key,
+                                         value_words(value, is_in_bytes(plan.program().target, value)));
   return {make_loaded_plan(*std::move(made), origin, "", diagnostics, stop, plan.network), ""};
 }
 

@@ -12,8 +12,9 @@ struct PlanComparison {
   PlanPtr baseline;
   PlanPtr current;
   PlanDiff diff;
-  IdVector<StepId, int> change_of_step;           ///< of the current plan: index into diff.groups, -1 without one
-  IdVector<StepId, int> change_of_baseline_step;  ///< of the baseline
+  using Changes = IdVector<StepId, std::optional<std::size_t>>;  ///< by step, index into diff.groups
+  Changes change_of_step;                                        ///< of the current plan
+  Changes change_of_baseline_step;
 
   /// Of a step of the current plan; null without one.
   [[nodiscard]] const GroupChange* change_of(std::optional<StepId> step) const;
@@ -26,8 +27,5 @@ using ComparisonPtr = std::shared_ptr<const PlanComparison>;
 
 /// For worker threads.
 ComparisonPtr compare_plans(PlanPtr baseline, PlanPtr current, const std::stop_token& stop = {});
-
-/// "the same", "planned otherwise", "fused otherwise", "gone", "new".
-std::string_view kind_text(GroupChange::Kind kind);
 
 }  // namespace stowage::inspector

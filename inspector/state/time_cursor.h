@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "core/ids.h"
-#include "lowering/simulate/core_place.h"
+#include "lowering/simulate/execution_point.h"
 #include "lowering/simulate/timeline_tracks.h"
 
 namespace stowage::inspector {
@@ -16,7 +16,7 @@ struct TimeCursor {
   std::optional<StepId> step = std::nullopt;
   int core = 0;
   std::int64_t cycle = 0;
-  CorePlace place;  ///< of the core
+  ExecutionPoint point;  ///< of the core
   std::shared_ptr<const TimelineTracks> tracks;
 };
 

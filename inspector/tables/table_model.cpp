@@ -63,8 +63,7 @@ QString TableModel::text(const Row& row, std::size_t column) const {
     return shown;
   }
   const bool of_row = row.measure != ColumnKind::count;
-  if (of_row && kind == ColumnKind::count) kind = row.measure;
-  if (of_row && kind == ColumnKind::count_change) kind = change_kind(row.measure);
+  kind = measured_kind(kind, row.measure);
   const auto time = [&](std::int64_t cycles) {  // a heading tells what it is only where all rows are that
     return (of_row ? full_time_text : time_text)(cycles, clock_hz_, look_.units());
   };
@@ -80,7 +79,7 @@ QString TableModel::text(const Row& row, std::size_t column) const {
   if (const auto* fraction = std::get_if<double>(&cell)) {
     if (kind == ColumnKind::share) return percent_text(*fraction);
     if (kind == ColumnKind::rate) return rate_text(*fraction);
-    if (kind == ColumnKind::seconds) return format("{:.4g} s", *fraction);
+    if (kind == ColumnKind::seconds) return qt(stowage::seconds_text(*fraction));
     if (kind == ColumnKind::share_change) return with_sign(*fraction, percent_text(std::abs(*fraction)));
     return format("{:.2f}", *fraction);
   }

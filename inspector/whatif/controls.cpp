@@ -146,8 +146,8 @@ WhatIfControls::WhatIfControls(WhatIfSession& session, const Look& look, QWidget
 }
 
 void WhatIfControls::makeTarget(QWidget* parent) {
-  auto* box = new QGroupBox(tr("Target (for all groups with Plan network)"), parent);
-  auto* form = new QFormLayout(box);
+  target_ = new QGroupBox(tr("Target (for all groups with Plan network)"), parent);
+  auto* form = new QFormLayout(target_);
   constexpr int maximum = std::numeric_limits<int>::max();
   const auto add = [&](auto* field, const char* key, const QString& title, auto change) {
     field->setKeyboardTracking(false);
@@ -159,7 +159,7 @@ void WhatIfControls::makeTarget(QWidget* parent) {
     return field;
   };
   const auto whole = [&](const char* key, const QString& title, int low, int step) {
-    auto* field = new CountBox(box);
+    auto* field = new CountBox(target_);
     field->setRange(low, maximum);
     field->setSingleStep(step);
     return add(field, key, title, [this, key, title](int value) {
@@ -169,14 +169,14 @@ void WhatIfControls::makeTarget(QWidget* parent) {
   ldm_bytes_ = whole("ldm.bytes", tr("LDM bytes"), 1024, 1024);
   reserved_ = whole("ldm.reserved", tr("reserved bytes"), 0, 512);
   cores_ = whole("cores.count", tr("cores"), 1, 1);
-  startup_ = new QDoubleSpinBox(box);
+  startup_ = new QDoubleSpinBox(target_);
   startup_->setRange(0, 1e9);
   startup_->setDecimals(1);
   startup_->setSingleStep(10);
   add(startup_, "dma.startup_cycles", tr("DMA start-up cycles"), [this](double value) {
     session_.setTarget("dma.startup_cycles", fmt::format("{:.1f}", value), tr("start-up %1").arg(value));
   });
-  bandwidth_ = new QSpinBox(box);
+  bandwidth_ = new QSpinBox(target_);
   bandwidth_->setRange(1, 10000);
   bandwidth_->setSingleStep(10);
   bandwidth_->setSuffix(tr(" %"));
@@ -186,7 +186,7 @@ void WhatIfControls::makeTarget(QWidget* parent) {
                        value == 100 ? "" : scaled_bandwidth(session_.base()->program().target, value / 100.0),
                        tr("bandwidth %1 %").arg(value));
   });
-  qobject_cast<QVBoxLayout*>(layout())->addWidget(box);
+  qobject_cast<QVBoxLayout*>(layout())->addWidget(target_);
 }
 
 const GroupControls& WhatIfControls::controls() const {
@@ -327,6 +327,9 @@ void WhatIfControls::refreshGroup() {
 
 void WhatIfControls::refreshTarget() {
   const Target& base = session_.base()->program().target;
+  const bool has_keys = base.family == athread_family;  // the fields set keys of Athread's machines
+  target_->setVisible(has_keys);
+  if (!has_keys) return;
   Diagnostics ignored;  // the result tells of them
   const auto edited = edited_target(session_.base()->compilation, session_.edit(), ignored);
   const Target& target = edited ? *edited : base;

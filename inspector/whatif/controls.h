@@ -6,6 +6,7 @@
 #include <QCheckBox>
 #include <QDoubleSpinBox>
 #include <QGridLayout>
+#include <QGroupBox>
 #include <QLabel>
 #include <QSlider>
 #include <QSpinBox>
@@ -56,6 +57,7 @@ class WhatIfControls : public QWidget {
   NestList* nest_;
   GroupsList* groups_;
   QList<QWidget*> adjusting_;  ///< boxes that need a plan of the group
+  QGroupBox* target_ = nullptr;
   QSpinBox* ldm_bytes_ = nullptr;
   QSpinBox* reserved_ = nullptr;
   QSpinBox* cores_ = nullptr;

@@ -340,6 +340,26 @@ void add_numbers(Sheet& sheet, const PlannedOn& plan, const PlannedOn& edited, c
   }
 }
 
+/// What one core holds, before and after; nothing of steps that no loop nest stands for.
+void add_ldm_bars(Sheet& sheet, const ResultInput& input, const StepFacts& step, const Look& look) {
+  if (step.plan == nullptr && input.legal == nullptr) return;
+  const Theme& theme = look.theme();
+  const Target& before = input.base->program().target;
+  const Target& target = input.legal != nullptr ? input.legal->target() : before;
+  sheet.y += 10;
+  sheet.paragraph(QStringLiteral("One core's LDM"), theme.muted, look.smallFont());
+  const std::int64_t scale = std::max(target.ldm.bytes, before.ldm.bytes);
+  if (step.plan != nullptr) sheet.ldm_bar(QStringLiteral("plan"), *step.plan, before, scale);
+  if (input.legal != nullptr) sheet.ldm_bar(QStringLiteral("edited"), input.legal->plan(), target, scale);
+  sheet.y += add_legend(sheet.drawing, {margin, sheet.y}, sheet.width() - margin,
+                        {{QStringLiteral("fetched"), theme.state(BufferState::filling)},
+                         {QStringLiteral("computed and used here only"), theme.state(BufferState::in_use)},
+                         {QStringLiteral("computed and stored"), theme.state(BufferState::draining)},
+                         {QStringLiteral("reserved"), theme.raised, Qt::DiagCrossPattern}},
+                        theme.muted, theme.line, look.smallFont());
+  sheet.y += 8;
+}
+
 /// What the planner or the person chose; what is fixed is marked.
 void add_schedule(Sheet& sheet, const Evaluation& legal, const Look& look) {
   const auto entry = legal.edit.schedules.find(legal.name);
@@ -387,18 +407,7 @@ Drawing result_drawing(const ResultInput& input, const Look& look, QSizeF room) 
   add_numbers(sheet, {planned, target_before}, {edited, target}, look, time);
   if (regrouped) regrouped_kernels(sheet, input, look, time);
   sheet.endTable();
-  sheet.y += 10;
-  sheet.paragraph(QStringLiteral("One core's LDM"), theme.muted, look.smallFont());
-  const std::int64_t scale = std::max(target.ldm.bytes, target_before.ldm.bytes);
-  if (step->plan != nullptr) sheet.ldm_bar(QStringLiteral("plan"), *step->plan, target_before, scale);
-  if (input.legal != nullptr) sheet.ldm_bar(QStringLiteral("edited"), input.legal->plan(), target, scale);
-  sheet.y += add_legend(sheet.drawing, {margin, sheet.y}, width - margin,
-                        {{QStringLiteral("fetched"), theme.state(BufferState::filling)},
-                         {QStringLiteral("computed and used here only"), theme.state(BufferState::in_use)},
-                         {QStringLiteral("computed and stored"), theme.state(BufferState::draining)},
-                         {QStringLiteral("reserved"), theme.raised, Qt::DiagCrossPattern}},
-                        theme.muted, theme.line, look.smallFont());
-  sheet.y += 8;
+  add_ldm_bars(sheet, input, *step, look);
   if (input.legal != nullptr) add_schedule(sheet, *input.legal, look);
   sheet.drawing.size = {sheet.width(), sheet.y + 8};
   return std::move(sheet.drawing);

@@ -83,6 +83,46 @@ TEST_CASE("another family compiles, explains and checks LeNet by the same comman
         "  help: `stowage explain` tells the time that its planner predicts\n");
 }
 
+TEST_CASE("a target of another family has nothing of Athread's machines", "[backend]") {
+  const Workplace here;
+  write_lenet();
+  Diagnostics diagnostics;
+  const auto target = load_target("bank16.toml", {}, diagnostics, families_of(all_backends()));
+  REQUIRE(target);
+  CHECK(target->ldm.bytes == 0);
+  CHECK(target->ldm.available() == 0);
+  CHECK(target->cores.count == 0);
+  CHECK(target->cores.mesh_rows * target->cores.mesh_columns == 0);
+  CHECK(target->cores.vector_lanes == 1);
+  CHECK(target->cores.vector_flops_per_cycle.of(ElementType::f32) == 0);
+  CHECK(target->dma.good_block_bytes == 0);
+  CHECK(target->dma.bandwidth.empty());
+  CHECK(target->main_memory.line_bytes == word_bytes);  // which the family has set
+  CHECK(target->own.at("sram_banks") == 16);
+}
+
+TEST_CASE("nothing that is told of another family's plan is of Athread's machines", "[backend]") {
+  const Workplace here;
+  write_lenet();
+  // 96 KiB, which is the size of nothing that Athread has.
+  const ToolRun compiled =
+      run_both({"compile", "lenet.onnx", "--target", "bank16.toml", "--set", "target.sram_banks=24", "-o", "lenet"});
+  REQUIRE(compiled.code == 0);
+  const ToolRun explained = run_both({"explain", "lenet"});
+  const ToolRun of_target = run_both({"targets", "bank16.toml"});
+  REQUIRE(run_both({"report", "lenet", "-o", "groups.csv", "--table", "groups"}).code == 0);
+  const std::string shown =
+      compiled.out + explained.out + of_target.out + read_text("lenet/report.md") + read_text("groups.csv");
+  INFO(shown);
+  CHECK(has(shown, "of 98 304"));
+  CHECK(has(shown, "SRAM"));
+  for (const char* part : {"LDM", "Athread", "athread", "SW26010", "65 536", "65536", "59 392", "59392", "64 cores",
+                           "Gflop/s", "GB/s", "physical limit"}) {
+    INFO(part);
+    CHECK_FALSE(has(shown, part));
+  }
+}
+
 TEST_CASE("Athread compiles beside another family as it does alone", "[backend]") {
   const Workplace here;
   write_lenet();

@@ -2,6 +2,7 @@
 // A batch of eight jobs, one of which fails, and what its journal tells of them.
 #pragma once
 
+#include <csignal>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -42,6 +43,39 @@ check = true
 
 inline const Arguments to_out = {"batch", "jobs.toml", "-o", "out", "-j", "2"};
 
+using Files = std::vector<std::pair<std::string, std::string>>;  ///< below a folder, as files_below has them
+
+/// Runs the eight jobs to their end; the files that are there then.
+inline Files whole_batch() {
+  write_text("jobs.toml", several_jobs);
+  REQUIRE(wait_for(start(to_out)) == 1);
+  return files_below("out");
+}
+
+/// Runs a command in a process of its own and kills it as soon as something holds.
+template <class Holds>
+void kill_when(const Arguments& command, const Holds& holds) {
+  const pid_t child = start(command);
+  REQUIRE(comes_true(holds));
+  ::kill(child, SIGKILL);
+  wait_for(child);
+}
+
+/// What the journal tells, each line with its end.
+inline std::vector<std::string> journal_lines() {
+  std::istringstream journal(read_text("out/.batch.jsonl"));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(journal, line);) lines.push_back(line + "\n");
+  return lines;
+}
+
+/// Of this start of the machine, as the journal has it.
+inline std::string this_boot() {
+  std::string boot = read_text("/proc/sys/kernel/random/boot_id");
+  boot.pop_back();
+  return boot;
+}
+
 /// When the plan of each job that the journal tells of as done was written.
 inline std::map<std::string, std::filesystem::file_time_type> done_plans() {
   std::map<std::string, std::filesystem::file_time_type> times;
@@ -75,7 +109,7 @@ inline std::size_t ended_jobs() {
 
 /// Runs what is left: the same files as without a stop, and no plan made twice. In a process, as what was killed: the
 /// test's own program is another build.
-inline void go_on(const std::vector<std::pair<std::string, std::string>>& whole) {
+inline void go_on(const Files& whole) {
   const auto before = done_plans();
   const std::size_t kept = ended_jobs();
   const int code = wait_for(start(to_out));

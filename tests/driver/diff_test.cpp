@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/operators.h"
+#include "driver/diff/diff_tables.h"
 #include "driver/diff/model_error.h"
 #include "driver/diff/plan_diff.h"
 #include "driver/store/plan_file.h"
@@ -337,6 +338,23 @@ TEST_CASE("groups that are called alike but hold other operators are told apart"
   const std::string text = diff_text(diff_with({change}));
   CHECK(text.find("| a (a, b) + c         | a + c (c, b) | fused otherwise |") != std::string::npos);
   CHECK(sides_text(regrouped({{"a"}, {"b"}}, {{"a", "b"}}, 1, 1)) == std::pair<std::string, std::string>("a + b", "a"));
+}
+
+TEST_CASE("what did not change says nothing in a table of differences, and what was not there is new") {
+  PlanDiff diff = diff_with({regrouped({{"a"}}, {{"b"}}, 0, 8), regrouped({{"c"}}, {{"c"}}, 5, 5)});
+  diff.groups.front().numbers_after.cycles = 8;
+  const PlanTable table = changes_table(diff);
+  check_keys(table.columns);
+  const auto columns = columns_by_key(table.columns, {"baseline", "group", "cycles", "share"});
+  const auto cell = [&](std::size_t row, std::size_t column) { return table.rows.at(row).cells.at(columns[column]); };
+  CHECK(cell(0, 0) == Cell("a"));
+  CHECK(cell(0, 1) == Cell("b"));
+  CHECK(cell(0, 2) == Cell(std::int64_t{8}));
+  CHECK(cell(0, 3) == Cell("new"));
+  CHECK(cell(1, 2) == Cell(std::int64_t{0}));
+  CHECK(cell(1, 3) == Cell());
+  for (const PlanTable& other : {totals_table(diff), settings_table(diff), schedule_table(diff.groups.front())})
+    check_keys(other.columns);
 }
 
 TEST_CASE("diff of folders that are none reports both") {

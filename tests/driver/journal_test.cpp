@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a batch writes down of what it has done: whole on the disk, or noticed.
 #include <algorithm>
-#include <csignal>
 #include <filesystem>
-#include <sstream>
-
-#include <unistd.h>
 
 #include <catch2/catch.hpp>
 
@@ -21,12 +17,8 @@ namespace fs = std::filesystem;
 
 TEST_CASE("after a power failure only what was on the disk counts as done") {
   const Workplace here;
-  write_text("jobs.toml", several_jobs);
-  REQUIRE(wait_for(start(to_out)) == 1);
-  const auto whole = files_below("out");
-  std::istringstream journal(read_text("out/.batch.jsonl"));
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(journal, line);) lines.push_back(line + "\n");
+  const Files whole = whole_batch();
+  const std::vector<std::string> lines = journal_lines();
   // As a batch leaves it that was killed at its end, with four jobs on the disk for certain, or none.
   const auto killed = [&](const std::string& boot, bool synced) {
     std::string text = lines.front() + "{\"boot\":\"" + boot + "\"}\n";
@@ -40,8 +32,7 @@ TEST_CASE("after a power failure only what was on the disk counts as done") {
     const std::string told = read_text("err.txt");
     return told.find("note: of 8 jobs ") == 0 ? told.at(std::string("note: of 8 jobs ").size()) : '0';
   };
-  std::string boot = read_text("/proc/sys/kernel/random/boot_id");
-  boot.pop_back();
+  const std::string boot = this_boot();
   CHECK(killed(boot, false) == '8');
   CHECK(killed("another", true) == '4');
   CHECK(killed("another", false) == '0');
@@ -49,14 +40,9 @@ TEST_CASE("after a power failure only what was on the disk counts as done") {
 
 TEST_CASE("results of a killed batch are on the disk when the next one goes on, whose power failure loses nothing") {
   const Workplace here;
-  write_text("jobs.toml", several_jobs);
-  REQUIRE(wait_for(start(to_out)) == 1);
-  const auto whole = files_below("out");
-  std::string boot = read_text("/proc/sys/kernel/random/boot_id");
-  boot.pop_back();
-  std::istringstream journal(read_text("out/.batch.jsonl"));
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(journal, line);) lines.push_back(line + "\n");
+  const Files whole = whole_batch();
+  const std::string boot = this_boot();
+  const std::vector<std::string> lines = journal_lines();
   // Killed with two jobs done, of which none is certain to be on the disk.
   std::string text = lines.front() + "{\"boot\":\"" + boot + "\"}\n";
   for (std::size_t i = 1; i < 17; i += 2) text += lines[i];
@@ -64,10 +50,7 @@ TEST_CASE("results of a killed batch are on the disk when the next one goes on, 
   write_text("out/.batch.jsonl", text);
   for (const std::string file : {"results.jsonl", "summary.csv", "summary.html"}) fs::remove("out/" + file);
   // The second batch is killed as well, as soon as it has begun.
-  const pid_t child = start(to_out);
-  REQUIRE(comes_true([&] { return read_text("out/.batch.jsonl").find("\"synced\"") != std::string::npos; }));
-  ::kill(child, SIGKILL);
-  wait_for(child);
+  kill_when(to_out, [&] { return read_text("out/.batch.jsonl").find("\"synced\"") != std::string::npos; });
   std::string after = read_text("out/.batch.jsonl");
   REQUIRE(after.starts_with(text));
   const auto synced = after.find("{\"synced\":");
@@ -88,9 +71,7 @@ TEST_CASE("results of a killed batch are on the disk when the next one goes on, 
 
 TEST_CASE("a journal of the version before is read, and says so no longer when it gets lines of this one") {
   const Workplace here;
-  write_text("jobs.toml", several_jobs);
-  REQUIRE(wait_for(start(to_out)) == 1);
-  const auto whole = files_below("out");
+  const Files whole = whole_batch();
   const std::string journal = read_text("out/.batch.jsonl");
   const std::string version = "{\"format\":\"stowage-batch\",\"version\":";
   REQUIRE(journal.starts_with(version + "2}\n"));
@@ -101,10 +82,7 @@ TEST_CASE("a journal of the version before is read, and says so no longer when i
   // One that goes on is killed before it tidies up.
   for (const std::string job : {"checked", "l-none-16384", "l-greedy-16384"}) fs::remove_all("out/" + job);
   write_text("out/.batch.jsonl", version + "1}\n" + rest);
-  const pid_t child = start(to_out);
-  REQUIRE(comes_true([&] { return read_text("out/.batch.jsonl").find("\"boot\"") != std::string::npos; }));
-  ::kill(child, SIGKILL);
-  wait_for(child);
+  kill_when(to_out, [&] { return read_text("out/.batch.jsonl").find("\"boot\"") != std::string::npos; });
   CHECK(read_text("out/.batch.jsonl").starts_with(version + "2}\n"));
   go_on(whole);
 }
@@ -136,9 +114,7 @@ TEST_CASE("results are written though the list of what was done could not be") {
 
 TEST_CASE("a list of what a batch has done that was cut off is read, and a damaged one told") {
   const Workplace here;
-  write_text("jobs.toml", several_jobs);
-  REQUIRE(wait_for(start(to_out)) == 1);
-  const auto whole = files_below("out");
+  const Files whole = whole_batch();
   const std::string journal = read_text("out/.batch.jsonl");
   for (const std::size_t end : {std::size_t{0}, std::size_t{10}, journal.size() / 3, journal.size() / 2}) {
     INFO(end);
@@ -154,11 +130,8 @@ TEST_CASE("a list of what a batch has done that was cut off is read, and a damag
       }
     }
     // It is killed once more: nothing of the cut line stands in front of the next one.
-    const pid_t child = start(to_out);
-    REQUIRE(
-        comes_true([] { return read_text("out/.batch.jsonl").find("\"end\":\"l-greedy-16384") != std::string::npos; }));
-    ::kill(child, SIGKILL);
-    wait_for(child);
+    kill_when(to_out,
+              [] { return read_text("out/.batch.jsonl").find("\"end\":\"l-greedy-16384") != std::string::npos; });
     CHECK(wait_for(start(to_out)) == 1);
     CHECK((files_below("out") == whole));
   }

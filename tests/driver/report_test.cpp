@@ -16,8 +16,10 @@
 #include "core/operators.h"
 #include "core/quoting.h"
 #include "driver/diff/model_error.h"
+#include "driver/page/page_parts.h"
 #include "driver/page/page_scope.h"
 #include "driver/page/report_page.h"
+#include "driver/report/fusion_tables.h"
 #include "driver/report/nest_rows.h"
 #include "driver/report/plan_tables.h"
 #include "driver/report/report.h"
@@ -174,6 +176,36 @@ TEST_CASE("every column of a plan's tables says what it is, and every row has a 
   CHECK_THROWS_AS(columns_by_key(plan_groups_table(program).columns, {"cycels"}), InternalError);
   CHECK(plain_text(Cell(0.25), ColumnKind::share) == "0.25");
   CHECK(plain_text(Cell(2857101624.4), ColumnKind::rate) == "2857101624");
+}
+
+TEST_CASE("candidates and strategies stand on the page as in their tables") {
+  const Workplace here;
+  const Compilation compilation = compiled("lenet");
+  std::vector<const CandidateRecord*> all;
+  for (const CandidateRecord& candidate : compilation.fusion.candidates) all.push_back(&candidate);
+  std::vector<StrategyNumbers> strategies;
+  for (const StrategyTotal& total : compilation.fusion.totals)
+    strategies.push_back({.strategy = total.strategy, .groups = total.groups, .cycles = total.cycles});
+  const std::string page = report_page(compilation, {});
+  const auto check_on_page = [&](const PlanTable& table, const std::vector<std::string_view>& keys) {
+    check_keys(table.columns);
+    CHECK(table.rows.size() > 1);
+    for (const std::size_t c : columns_by_key(table.columns, keys)) {
+      INFO(table.title << ": " << table.columns[c].title);
+      CHECK(page.find(html_heading(table.columns[c])) != std::string::npos);
+      for (const PlanRow& row : table.rows) {
+        INFO(html_cell(row.cells[c], table.columns[c]));
+        CHECK(page.find(html_cell(row.cells[c], table.columns[c])) != std::string::npos);
+      }
+    }
+  };
+  const PlanTable candidates = candidates_table(compilation, all);
+  check_on_page(candidates, {"operators", "template", "cycles", "fate", "loss", "why"});
+  check_on_page(strategies_table(strategies, "by the cycles of the candidate groups"),
+                {"strategy", "cycles", "groups"});
+  const std::string marked =
+      html_table(candidates, {"fate"}, [](std::size_t row) { return row == 1 ? "refused" : ""; });
+  CHECK(times_in(marked, "<tr class=\"refused\">") == 1);
 }
 
 TEST_CASE("a page without Graphviz says what is missing") {

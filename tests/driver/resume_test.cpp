@@ -23,11 +23,9 @@ namespace fs = std::filesystem;
 
 TEST_CASE("a batch killed at any moment goes on, does nothing twice and loses nothing") {
   const Workplace here;
-  write_text("jobs.toml", several_jobs);
   const auto begun = std::chrono::steady_clock::now();
-  REQUIRE(wait_for(start(to_out)) == 1);
+  const Files whole = whole_batch();
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begun;
-  const auto whole = files_below("out");
   const auto moments = static_cast<int>(number_from("STOWAGE_MOMENTS", 10));
   for (int moment = 1; moment <= moments; ++moment) {
     const int milliseconds = static_cast<int>(time.count() * moment / moments);
@@ -46,9 +44,7 @@ TEST_CASE("a batch killed at any moment goes on, does nothing twice and loses no
 
 TEST_CASE("an interrupted batch has finished nothing by half, and goes on") {
   const Workplace here;
-  write_text("jobs.toml", several_jobs);
-  REQUIRE(wait_for(start(to_out)) == 1);
-  const auto whole = files_below("out");
+  const Files whole = whole_batch();
   for (const int milliseconds : {60, 150, 300}) {
     INFO(milliseconds);
     fs::remove_all("out");
@@ -179,16 +175,11 @@ TEST_CASE("what others put where a batch goes on stays") {
 
 TEST_CASE("a forced batch that was killed goes on without force") {
   const Workplace here;
-  write_text("jobs.toml", several_jobs);
-  REQUIRE(wait_for(start(to_out)) == 1);
-  const auto whole = files_below("out");
+  const Files whole = whole_batch();
   const auto times = done_plans();
   Arguments forced = to_out;
   forced.emplace_back("--force");
-  const pid_t child = start(forced);
-  REQUIRE(comes_true([&] { return done_plans().size() < times.size(); }));
-  ::kill(child, SIGKILL);
-  wait_for(child);
+  kill_when(forced, [&] { return done_plans().size() < times.size(); });
   go_on(whole);
   for (const auto& [job, time] : done_plans()) CHECK(time != times.at(job));
 }
@@ -220,10 +211,7 @@ TEST_CASE("a killed shard goes on, and is merged when it is done") {
   const Arguments first = {"batch", "jobs.toml", "--shard", "1/2"};
   const Arguments merge = {"batch", "--merge", "jobs-out-1-of-2", "jobs-out-2-of-2", "-o", "merged"};
   REQUIRE(run_stowage({"batch", "jobs.toml", "--shard", "2/2"}).code <= 1);
-  const pid_t child = start(first);
-  REQUIRE(comes_true([] { return fs::exists("jobs-out-1-of-2/shard.json"); }));
-  ::kill(child, SIGKILL);
-  wait_for(child);
+  kill_when(first, [] { return fs::exists("jobs-out-1-of-2/shard.json"); });
   const ToolRun too_early = run_stowage(merge);
   CHECK(too_early.code == 1);
   CHECK_THAT(too_early.err, Catch::Contains("[unfinished-shard]\n  help: wait for it, or run 'stowage batch jobs.toml "

@@ -189,6 +189,28 @@ TEST_CASE("a target's TOML reads back as the same target") {
   }
 }
 
+TEST_CASE("a target says of which of its keys the values are bytes, as its description does") {
+  Diagnostics diagnostics;
+  Target target = *load_target("sw26010", {}, diagnostics);
+  target.main_memory.bytes = 1;  // said, so that the key is there
+  const std::string description = text_of(test::source_folder().string() + "/docs/target.md");
+  std::size_t found = 0;
+  for (const auto& [key, value] : settings_of(target)) {
+    INFO(key);
+    const bool described = description.find("| `" + key + "` | bytes |") != std::string::npos;
+    CHECK(is_in_bytes(target, key) == described);
+    found += described ? 1 : 0;
+  }
+  CHECK(found == 8);
+  CHECK(is_in_bytes(target, "dma.bandwidth.page_bytes"));
+  CHECK_FALSE(is_in_bytes(target, "dma.bandwidth.row_seconds"));
+  CHECK_FALSE(is_in_bytes(target, "ldm.no_such_bytes"));
+  target.family = "banked";
+  target.own = {{"bank_bytes", 4096}, {"banks", 4}};
+  CHECK(is_in_bytes(target, "bank_bytes"));
+  CHECK_FALSE(is_in_bytes(target, "banks"));
+}
+
 TEST_CASE("settings lie over a target") {
   Diagnostics diagnostics;
   const auto target = load_target("sw26010", {"cores.count=1", "ldm.reserved=0", "name=\"one\""}, diagnostics);

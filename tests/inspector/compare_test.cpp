@@ -225,7 +225,7 @@ TEST_CASE("the compare pane tells verdict, groups and what of one is other", "[i
   for (int row = 0; row < model.rowCount(); ++row) {
     for (int c = 0; c < model.columnCount(); ++c) details += model.index(row, c).data().toString() + QLatin1Char('|');
   }
-  CHECK(details.contains(QStringLiteral("buffer size of xx|")));
+  CHECK(details.contains(QStringLiteral("buffer of xx|")));
   CHECK(details.contains(QStringLiteral("LDM of conv2|")));
   // Without a baseline it says how to get one.
   compared.document.showBaseline(nullptr);

@@ -8,9 +8,13 @@
 #include "core/temporary_folder.h"
 #include "driver/networks/networks.h"
 #include "fusion/strategies/strategy.h"
+#include "inspector/cost/cost_chart.h"
 #include "inspector/fusion/strategy_comparison.h"
 #include "inspector/fusion/why_not_question.h"
+#include "inspector/ldm/ldm_map.h"
+#include "inspector/panes/what_if_pane.h"
 #include "inspector/replay/replay.h"
+#include "inspector/replay/replay_picture.h"
 #include "inspector/state/background.h"
 #include "inspector/state/planned_group.h"
 #include "inspector/whatif/evaluate.h"
@@ -132,6 +136,57 @@ TEST_CASE("questions about a plan of another family are answered by it", "[inspe
   const auto question = beside([&] { return std::make_shared<const WhyNotQuestion>(plan); });
   CHECK(beside([&] { return question->ask({"conv1", "conv2"}); }).find("conv1") != std::string::npos);
   CHECK_FALSE(beside([&] { return make_replay(*plan, step); }).steps.empty());
+}
+
+/// What a person reads of a picture, its tips too.
+std::string words_of(const Drawing& drawing) {
+  QString words;
+  for (const Mark& mark : drawing.marks) words += mark.text + QLatin1Char('\n') + mark.tip + QLatin1Char('\n');
+  return words.toStdString();
+}
+
+TEST_CASE("pictures of another family's plan show nothing of Athread's machines", "[inspector]") {
+  const TemporaryFolder folder;
+  CompileRequest request = lenet_on_banks(folder);
+  request.settings = {"target.sram_banks=24"};  // 96 KiB, which is the size of nothing that Athread has
+  const PlanPtr plan = compiled(request, "exact");
+  const StepId step = step_named(*plan, "ip1");
+  Look look;
+  const QSizeF room(700, 400);
+  const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+
+  const std::string peaks = words_of(ldm_peaks(*plan, look, room));
+  INFO(peaks);
+  CHECK(has(peaks, "SRAM peak of every group"));
+  CHECK(has(peaks, "of 96"));
+  CHECK(has(peaks, "ip1\npeak "));
+  CHECK_FALSE(has(peaks, "LDM"));
+  CHECK_FALSE(has(peaks, "58.00"));  // KiB that buffers of an SW26010 have
+
+  const std::string roofs = words_of(roofline(*plan, look, room));
+  INFO(roofs);
+  CHECK(has(roofs, "says no rates of cores and DMA"));
+  CHECK_FALSE(has(roofs, "op/s"));
+  CHECK_FALSE(has(roofs, "B/s"));
+
+  const Replay replay = beside([&] { return make_replay(*plan, step); });
+  CHECK(replay.capacity == 0);
+  REQUIRE_FALSE(replay.steps.empty());
+  const std::string replayed = words_of(replay_picture(replay, 0, look, room));
+  INFO(replayed);
+  CHECK(has(replayed, "no loop nest: nothing is planned of it"));
+
+  // Where something could be edited there is nothing to edit, and no value of what there is not.
+  OpenPane<WhatIfPane> opened;
+  WhatIfPane& pane = opened.pane;
+  opened.open(plan, step_subject(step));
+  opened.show(1000, 700);
+  REQUIRE(wait_until([&] { return pane.controls().isVisible() && !pane.session().pending(); }));
+  QCoreApplication::processEvents();
+  CHECK_FALSE(pane.controls().ldmBytes().isVisible());
+  CHECK_FALSE(has(words_of(pane.result().drawing()), "One core's LDM"));
+  opened.open("lenet");
+  CHECK(wait_until([&] { return pane.controls().ldmBytes().isVisible(); }));
 }
 
 TEST_CASE("a replay without a kept trace is the kept one, also where a library may be called", "[inspector]") {

@@ -157,17 +157,13 @@ TEST_CASE("the map of the graph hides nothing of it, least of all the network's 
 }
 
 TEST_CASE("the form of what-if stays where it is while its lists are filled", "[inspector]") {
-  Look look;
-  Document document;
-  Selection selection{document};
-  WhatIfPane pane{PaneContext{document, selection, look}};
+  OpenPane<WhatIfPane> opened;
+  WhatIfPane& pane = opened.pane;
   const PlanPtr plan = sample_plan("lenet");
-  document.show(plan);
   const auto ip1 = plan->graph().find_operator("ip1");
   REQUIRE(ip1);
-  selection.select(step_subject(plan->step_of_operator[*ip1]));
-  pane.resize(1000, 600);
-  pane.show();
+  opened.open(plan, step_subject(plan->step_of_operator[*ip1]));
+  opened.show(1000, 600);
   WhatIfSession& session = pane.session();
   GroupsList& groups = pane.controls().groups();
   REQUIRE(wait_until([&] { return session.legal() != nullptr && !session.pending(); }));

@@ -187,15 +187,11 @@ TEST_CASE("going from operator to operator asks about both, going to a group abo
 }
 
 TEST_CASE("the fusion pane is used with mouse and keyboard", "[inspector]") {
-  Look look;
-  Document document;
-  Selection selection(document);
-  FusionPane pane({document, selection, look});
-  pane.resize(800, 700);
-  pane.show();
-  document.show(sample_plan("lenet"));
-  const LoadedPlan& plan = *document.plan();
-  selection.select(step_subject(StepId(2)));
+  OpenPane<FusionPane> opened;
+  FusionPane& pane = opened.pane;
+  opened.show(800, 700);
+  opened.open("lenet", StepId(2));
+  const LoadedPlan& plan = *opened.document.plan();
   pane.flush();
   CHECK(wait_until([&] { return !pane.busy() && !pane.answer().isEmpty(); }));
   CHECK(plan.graph().find_operator(pane.first().text().toStdString()));
@@ -205,7 +201,7 @@ TEST_CASE("the fusion pane is used with mouse and keyboard", "[inspector]") {
   pane.candidates().view().setFocus();
   QTest::keyClick(&pane.candidates().view(), current.row() == 0 ? Qt::Key_Down : Qt::Key_Up);
   CHECK(pane.candidates().view().currentIndex().row() != current.row());
-  CHECK(selection.canGoBack());
+  CHECK(opened.selection.canGoBack());
   // A question of one's own.
   pane.first().setText(QStringLiteral("conv1"));
   pane.second().setText(QStringLiteral("conv2"));
@@ -214,7 +210,7 @@ TEST_CASE("the fusion pane is used with mouse and keyboard", "[inspector]") {
   CHECK(pane.answer().startsWith(QStringLiteral("conv1 + conv2: ")));
   // A click on a group of the strategy graph chooses it.
   pane.setTab(FusionPane::path_tab);
-  selection.select(step_subject(StepId(0)));
+  opened.selection.select(step_subject(StepId(0)));
   pane.flush();
   const auto& marks = pane.path().drawing().marks;
   const auto group = std::find_if(marks.begin(), marks.end(), [](const Mark& mark) {
@@ -222,7 +218,7 @@ TEST_CASE("the fusion pane is used with mouse and keyboard", "[inspector]") {
   });
   REQUIRE(group != marks.end());
   QTest::mouseClick(pane.path().viewport(), Qt::LeftButton, {}, group->rect.center().toPoint());
-  CHECK(selection.subject().step == StepId(1));
+  CHECK(opened.selection.subject().step == StepId(1));
   // Strategies, and cancelling them.
   pane.setTab(FusionPane::strategies_tab);
   pane.compare();
@@ -230,7 +226,7 @@ TEST_CASE("the fusion pane is used with mouse and keyboard", "[inspector]") {
   CHECK(pane.strategies().model().rowCount() == static_cast<int>(strategy_names().size()));
   CHECK(pane.differences().model().rowCount() > 0);
   pane.compare();
-  document.show(sample_plan("matmul"));
+  opened.document.show(sample_plan("matmul"));
   pane.flush();
   CHECK(pane.strategies().model().rowCount() == 0);
   CHECK(wait_until([&] { return !pane.busy(); }));

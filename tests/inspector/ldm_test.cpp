@@ -282,14 +282,10 @@ TEST_CASE("the regions of all cores and trips cover an output once", "[inspector
 }
 
 TEST_CASE("a slider for every loop moves the regions that are drawn", "[inspector]") {
-  Look look;
-  Document document;
-  Selection selection(document);
-  document.show(sample_plan("matmul"));
-  selection.select(step_subject(StepId(0)));
-  LdmPane pane({document, selection, look});
-  pane.resize(900, 900);
-  pane.show();
+  OpenPane<LdmPane> opened;
+  LdmPane& pane = opened.pane;
+  opened.open("matmul");
+  opened.show(900, 900);
   QCoreApplication::processEvents();
   const auto texts = [&] {
     QString all;
@@ -308,8 +304,7 @@ TEST_CASE("a slider for every loop moves the regions that are drawn", "[inspecto
   CHECK(texts().contains(QStringLiteral("ko = 2")));
   CHECK(texts().contains(QStringLiteral("↓ 128 to 191 of 1024, → 0 to 127 of 1024")));
   // Another group has sliders of its own.
-  document.show(sample_plan("lenet"));
-  selection.select(step_subject(StepId(0)));
+  opened.open("lenet");
   pane.flush();
   CHECK(pane.sliders().loop("ko") == nullptr);
   REQUIRE(pane.sliders().core() != nullptr);
@@ -333,12 +328,9 @@ TEST_CASE("labels under the LDM map are not cut", "[inspector]") {
 
 TEST_CASE("an exported LDM picture is as high as what is drawn", "[inspector]") {
   for (const char* name : {"matmul", "lenet"}) {
-    Look look;
-    Document document;
-    Selection selection(document);
-    document.show(sample_plan(name));
-    selection.select(step_subject(StepId(0)));
-    LdmPane pane({document, selection, look});
+    OpenPane<LdmPane> opened;
+    LdmPane& pane = opened.pane;
+    opened.open(name);
     pane.flush();
     const QSizeF size = pane.exportSize({1280, 800});
     QImage image(static_cast<int>(size.width()), static_cast<int>(size.height()) + 200, QImage::Format_RGB32);

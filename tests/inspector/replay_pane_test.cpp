@@ -19,14 +19,10 @@ namespace {
 using namespace inspector;
 
 TEST_CASE("the replay is driven by keyboard", "[inspector][replay]") {
-  Look look;
-  Document document;
-  Selection selection(document);
-  ReplayPane pane({document, selection, look});
-  pane.resize(1000, 700);
-  pane.show();
-  document.show(sample_plan("matmul"));
-  selection.select(step_subject(StepId(0)));
+  OpenPane<ReplayPane> opened;
+  ReplayPane& pane = opened.pane;
+  opened.show(1000, 700);
+  opened.open("matmul");
   pane.flush();
   const std::size_t count = pane.replay().steps.size();
   REQUIRE(count > 20);
@@ -56,21 +52,18 @@ TEST_CASE("the replay is driven by keyboard", "[inspector][replay]") {
   CHECK(pane.decisions().count() > 5);
   pane.slider().setValue(3);
   CHECK(pane.current() == 3);
-  selection.select(network_subject());
+  opened.selection.select(network_subject());
   pane.flush();
   CHECK(pane.replay().steps.empty());
 }
 
 TEST_CASE("a replay is a page for a lecture and a sequence of pictures", "[inspector][replay]") {
   const QTemporaryDir folder;
-  Look look;
-  Document document;
-  Selection selection(document);
-  ReplayPane pane({document, selection, look});
+  OpenPane<ReplayPane> opened;
+  ReplayPane& pane = opened.pane;
   const QString page = folder.filePath(QStringLiteral("replay.html"));
   CHECK(export_pane(pane, page).contains(QStringLiteral("--op")));
-  document.show(sample_plan("matmul"));
-  selection.select(step_subject(StepId(0)));
+  opened.open("matmul");
   REQUIRE(export_pane(pane, page).isEmpty());
   QFile file(page);
   REQUIRE(file.open(QIODevice::ReadOnly));
@@ -90,12 +83,9 @@ TEST_CASE("a replay is a page for a lecture and a sequence of pictures", "[inspe
 
 TEST_CASE("pictures of steps replace no file of anybody's", "[inspector][replay]") {
   const QTemporaryDir folder;
-  Look look;
-  Document document;
-  Selection selection(document);
-  ReplayPane pane({document, selection, look});
-  document.show(sample_plan("matmul"));
-  selection.select(step_subject(StepId(0)));
+  OpenPane<ReplayPane> opened;
+  ReplayPane& pane = opened.pane;
+  opened.open("matmul");
   const QDir inside(folder.path());
   for (const bool link : {false, true}) {
     const QString taken = folder.filePath(QStringLiteral("step-03.png"));

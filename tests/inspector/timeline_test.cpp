@@ -251,8 +251,8 @@ TEST_CASE("the timeline's cursor moves the LDM and its regions through time", "[
     seen.insert(word);
     CHECK(shown.contains(qt("cycle " + grouped_digits(cycle))));
     CHECK(shown.contains(qt(word)));
-    const CorePlace& place = window.selection().timeCursor()->place;
-    for (const auto& [statement, trip] : place.trips) CHECK(ldm.sliders().position().trips.at(statement) == trip);
+    const ExecutionPoint& point = window.selection().timeCursor()->point;
+    for (const auto& [statement, trip] : point.trips) CHECK(ldm.sliders().position().trips.at(statement) == trip);
     const auto text = pane.statistics().text();
     CHECK(text.contains(QStringLiteral("ko = %1").arg(ldm.sliders().loop("ko")->value())));
   }

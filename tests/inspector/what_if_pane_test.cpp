@@ -21,16 +21,10 @@ namespace {
 
 using namespace inspector;
 
-struct Opened {
-  Look look;
-  Document document;
-  Selection selection{document};
-  WhatIfPane pane{PaneContext{document, selection, look}};
+struct Opened : OpenPane<WhatIfPane> {
   explicit Opened(const char* sample, StepId step = StepId(0)) {
-    document.show(sample_plan(sample));
-    selection.select(step_subject(step));
-    pane.resize(1000, 700);
-    pane.show();
+    open(sample, step);
+    show(1000, 700);
     settle();
   }
   void settle() {

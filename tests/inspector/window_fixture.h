@@ -28,6 +28,28 @@ bool wait_until(const std::function<bool()>& holds, double seconds = 20);
 /// Shows the window and waits until the sample is there.
 void open_sample(inspector::MainWindow& window, const std::string& name);
 
+/// A pane by itself, with what it shows and what is chosen of that.
+template <class Shown>
+struct OpenPane {
+  inspector::Look look;
+  inspector::Document document;
+  inspector::Selection selection{document};
+  Shown pane{inspector::PaneContext{document, selection, look}};
+
+  /// As the window has it that shows it so large.
+  void show(int width, int height) {
+    pane.resize(width, height);
+    pane.show();
+  }
+  void open(const inspector::PlanPtr& plan, const inspector::Subject& subject) {
+    document.show(plan);
+    selection.select(subject);
+  }
+  void open(const std::string& sample, StepId step = StepId(0)) {
+    open(sample_plan(sample), inspector::step_subject(step));
+  }
+};
+
 template <class Wanted>
 Wanted& pane_of(inspector::MainWindow& window, std::string_view name) {
   auto* pane = dynamic_cast<Wanted*>(window.pane(name));

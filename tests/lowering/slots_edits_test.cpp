@@ -5,12 +5,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "core/check.h"
 #include "fixtures.h"
-#include "lowering/ir/renumber.h"
-#include "lowering/ir/rewrite.h"
 #include "lowering/nest/passes.h"
 #include "lowering/verify/verify.h"
+#include "nest_edits.h"
 #include "slot_products.h"
 
 namespace stowage {
@@ -33,17 +31,9 @@ class Edits {
     const Stmt& chosen = *moving[draw(moving.size())];
     const Stmt& other = *all[draw(all.size())];
     const std::uint64_t kind = draw(8);
-    const bool behind = draw(2) == 0;
+    const Move move{chosen, other, draw(2) == 0, kind == 2};
     nest.body = rewritten(nest.body, [&](const Stmt& s) -> Replacement {
-      Block block;
-      const auto moved = std::make_shared<const Stmt>(Stmt{kind < 2 ? chosen.id : 1000, chosen.node, chosen.note});
-      if (kind < 3 && s.id == other.id && other.id != chosen.id) {  // it moves, or stands there too
-        if (!behind) block.push_back(moved);
-        block.push_back(std::make_shared<const Stmt>(s));
-        if (behind) block.push_back(moved);
-        return block;
-      }
-      if (kind < 2 && s.id == chosen.id) return Block{};
+      if (kind < 3) return moved(s, move);
       if (kind == 3 && s.id == chosen.id) return Block{};
       if (kind > 3 && s.id == (kind == 4 ? chosen.id : other.id)) return Block{with_node(s, changed(s.node))};
       return std::nullopt;
@@ -104,20 +94,11 @@ TEST_CASE("what is accepted computes the same, whenever its data moves", "[slots
   for (int trial = 0; trial < 4000; ++trial) {
     const std::string good = std::array{double_buffered, peeled, across, single_slot}[random() % 4];
     Edits edits(random);
-    LoopNest nest = parsed(good);
-    const std::uint64_t changes = 1 + random() % 3;
-    std::string verdict_of_nest;
-    try {
-      for (std::uint64_t change = 0; change < changes; ++change) {
-        nest = edits.edited(std::move(nest));
-        nest.body = renumbered(nest.body);
-      }
-      verdict_of_nest = verdict(nest);
-    } catch (const InternalError&) {
-      continue;  // a wait without its transfer has no number to wait for
-    }
-    INFO("seed " << seed << ", trial " << trial << "\n" << to_text(nest) << verdict_of_nest);
-    if (verdict_of_nest == "sound") {
+    const auto edited = edited_nest(parsed(good), edits, random, [](const LoopNest& nest) { return verdict(nest); });
+    if (!edited) continue;
+    const auto& [nest, found] = *edited;
+    INFO("seed " << seed << ", trial " << trial << "\n" << to_text(nest) << found);
+    if (found == "sound") {
       ++accepted;
       REQUIRE(wrong_elements(nest) == 0);
       continue;
@@ -135,20 +116,10 @@ TEST_CASE("damaged texts with slots are refused or judged, never more", "[slots]
   const std::string header = double_buffered.substr(0, double_buffered.find("  body {"));
   for (int trial = 0; trial < 4000; ++trial) {
     std::string text = trial % 2 == 0 ? double_buffered : across;
-    for (std::uint64_t change = 0; change < 1 + random() % 3; ++change) {
-      const std::size_t at = header.size() + random() % (text.size() - header.size());
-      const char with = alphabet[random() % alphabet.size()];
-      if (trial % 3 == 0) text[at] = with;
-      if (trial % 3 == 1) text.insert(at, 1, with);
-      if (trial % 3 == 2) text.erase(at, 1 + random() % 3);
-    }
+    for (std::uint64_t change = 0; change < 1 + random() % 3; ++change)
+      damage(text, header.size(), alphabet, trial % 3, random);
     CAPTURE(seed, trial, text);
-    Diagnostics diagnostics;
-    const auto nest = parse_loop_nest(text, diagnostics);
-    REQUIRE(static_cast<bool>(nest) != diagnostics.has_errors());
-    if (!nest) continue;
-    REQUIRE(to_text(parsed(to_text(*nest))) == to_text(*nest));
-    CHECK_NOTHROW(verify(*nest, Target{}));
+    if (const auto nest = read_or_refused(text)) CHECK_NOTHROW(verify(*nest, Target{}));
   }
   const auto loop_of = [&](const std::string& trips) {
     return verdict(replaced(double_buffered, "for ko < 4 of k", "for ko < " + trips + " of k"));

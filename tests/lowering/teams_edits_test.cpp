@@ -4,15 +4,15 @@
 
 #include <fmt/format.h>
 
-#include "lowering/ir/renumber.h"
-#include "lowering/ir/rewrite.h"
 #include "lowering/nest/passes.h"
 #include "lowering/verify/verify_rules.h"
+#include "nest_edits.h"
 #include "team_nests.h"
 
 namespace stowage {
 namespace {
 
+using namespace fixtures;
 using namespace team_nests;
 
 constexpr std::array spaces = {Space::ldm, Space::row, Space::column, Space::mesh};
@@ -127,17 +127,12 @@ class Edits {
     const Stmt& chosen = *moving[draw(moving.size())];
     const Stmt& other = *all[draw(all.size())];
     const std::uint64_t kind = draw(9);
-    const bool behind = draw(2) == 0;
+    const Move move{chosen, other, draw(2) == 0, kind == 2};
     nest.body = rewritten(nest.body, [&](const Stmt& s) -> Replacement {
-      const auto kept = std::make_shared<const Stmt>(s);
-      if (kind < 3 && s.id == other.id && other.id != chosen.id) {  // it moves, or stands there too
-        const auto moved = std::make_shared<const Stmt>(Stmt{kind < 2 ? chosen.id : 1000, chosen.node, chosen.note});
-        return behind ? Block{kept, moved} : Block{moved, kept};
-      }
-      if (kind < 2 && s.id == chosen.id) return Block{};
+      if (kind < 3) return moved(s, move);
       if (kind == 3 && s.id == other.id) {  // some cores, or trips, leave it out
         const auto variable = IndexExpr(VarId(draw(nest.variables.size())));
-        Guard guard{{draw(2) == 0 ? variable : variable * -1 + 1}, {kept}};
+        Guard guard{{draw(2) == 0 ? variable : variable * -1 + 1}, {std::make_shared<const Stmt>(s)}};
         return Block{std::make_shared<const Stmt>(Stmt{1001, std::move(guard), ""})};
       }
       if (kind > 3 && s.id == (kind < 7 ? chosen.id : other.id)) return Block{with_node(s, changed(s.node))};
@@ -224,19 +219,11 @@ TEST_CASE("what is accepted of teams computes the same, whatever moves when", "[
   int accepted = 0, seen_in_numbers = 0;
   std::map<std::string, int> rules;
   for (int trial = 0; trial < 6000; ++trial) {
-    LoopNest nest = parsed(std::array{with_shared_gets(), with_broadcasts(), with_broadcasts_ahead()}[random() % 3]);
+    const std::string good = std::array{with_shared_gets(), with_broadcasts(), with_broadcasts_ahead()}[random() % 3];
     Edits edits(random);
-    const std::uint64_t changes = 1 + random() % 3;
-    std::string found;
-    try {
-      for (std::uint64_t change = 0; change < changes; ++change) {
-        nest = edits.edited(std::move(nest));
-        nest.body = renumbered(nest.body);
-      }
-      found = verdict(nest);
-    } catch (const InternalError&) {
-      continue;  // a wait without its transfer has no number to wait for
-    }
+    const auto edited = edited_nest(parsed(good), edits, random, [](const LoopNest& nest) { return verdict(nest); });
+    if (!edited) continue;
+    const auto& [nest, found] = *edited;
     INFO("seed " << seed << ", trial " << trial << "\n" << to_text(nest) << found);
     ++rules[found.substr(0, found.find(':'))];
     if (found == "sound") {
@@ -267,11 +254,7 @@ TEST_CASE("damaged texts with teams are refused or judged, never more", "[teams]
     std::string text = std::array{with_shared_gets(), with_broadcasts(), with_broadcasts_ahead()}[random() % 3];
     const std::size_t from = text.find("  variables");
     for (std::uint64_t change = 0; change < 1 + random() % 3; ++change) {
-      const std::size_t at = from + random() % (text.size() - from);
-      const char with = alphabet[random() % alphabet.size()];
-      if (trial % 4 == 0) text[at] = with;
-      if (trial % 4 == 1) text.insert(at, 1, with);
-      if (trial % 4 == 2) text.erase(at, 1 + random() % 3);
+      const std::size_t at = damage(text, from, alphabet, trial % 4, random);
       if (trial % 4 == 3) {
         const std::string old = words[random() % words.size()];
         const std::size_t place = text.find(old, at);
@@ -279,11 +262,8 @@ TEST_CASE("damaged texts with teams are refused or judged, never more", "[teams]
       }
     }
     CAPTURE(seed, trial, text);
-    Diagnostics diagnostics;
-    const auto nest = parse_loop_nest(text, diagnostics);
-    REQUIRE(static_cast<bool>(nest) != diagnostics.has_errors());
+    const auto nest = read_or_refused(text);
     if (!nest) continue;
-    REQUIRE(to_text(parsed(to_text(*nest))) == to_text(*nest));
     bool sound = false;
     CHECK_NOTHROW(sound = !verify(*nest, target));
     // As `stowage pass` runs them.

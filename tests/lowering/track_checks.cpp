@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "lowering/simulate/core_place.h"
+#include "lowering/simulate/execution_point.h"
 #include "lowering/simulate/timeline_tracks.h"
 
 namespace stowage::test {
@@ -66,22 +66,22 @@ void check_core(const TimelineTracks& tracks, std::size_t core, const std::vecto
 }
 
 /// While a core works on a statement, that is where it is; while it waits, at a wait or before what comes next.
-void check_places(const LoopNest& nest, const Target& target, const TimelineTracks& tracks, int core,
+void check_points(const LoopNest& nest, const Target& target, const TimelineTracks& tracks, int core,
                   const std::vector<Timeline::Slice>& slices) {
   constexpr std::size_t looks = 16;
   for (std::size_t s = 0; s < slices.size(); s += 1 + slices.size() / looks) {
     const Timeline::Slice& slice = slices[s];
     INFO("core " << core << ", cycles " << slice.from << " to " << slice.to);
     for (const std::int64_t cycle : {slice.from, slice.to - 1}) {
-      const CorePlace place = place_at(nest, target, tracks, core, cycle);
-      if (slice.kind == Kind::compute || slice.kind == Kind::issue) REQUIRE(place.statement == slice.statement);
-      const Stmt* const waits = find_statement(nest, place.statement);
+      const ExecutionPoint point = execution_point(nest, target, tracks, core, cycle);
+      if (slice.kind == Kind::compute || slice.kind == Kind::issue) REQUIRE(point.statement == slice.statement);
+      const Stmt* const waits = point.statement ? find_statement(nest, *point.statement) : nullptr;
       if (slice.kind != Kind::wait_for_get && slice.kind != Kind::wait_for_put) continue;
       REQUIRE((waits != nullptr && std::holds_alternative<Wait>(waits->node)));
     }
   }
-  REQUIRE(place_at(nest, target, tracks, core, 0).statement == -1);  // the launch
-  REQUIRE(place_at(nest, target, tracks, core, tracks.simulation.cycles + 1).statement == -1);
+  REQUIRE(execution_point(nest, target, tracks, core, 0).statement == std::nullopt);  // the launch
+  REQUIRE(execution_point(nest, target, tracks, core, tracks.simulation.cycles + 1).statement == std::nullopt);
 }
 
 void check_slot(const TimelineTrack& track, const std::vector<Timeline::Transfer>& transfers) {
@@ -118,7 +118,7 @@ bool check_tracks(const LoopNest& nest, const Target& target, DmaOrder order) {
   for (std::size_t core = 0; core < slices.size(); ++core) {
     check_core(tracks, core, slices[core]);
     if (core == 0 || core + 1 == slices.size()) {
-      check_places(nest, target, tracks, static_cast<int>(core), slices[core]);
+      check_points(nest, target, tracks, static_cast<int>(core), slices[core]);
     }
     const CoreTracks& group = tracks.groups[tracks.group_of(static_cast<int>(core))];
     for (std::size_t slot = 0; slot < tracks.slots.size(); ++slot) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 
 #include "core/target.h"
 #include "lowering/ir/loop_nest.h"
@@ -11,15 +12,15 @@
 
 namespace stowage {
 
-struct CorePlace {
-  int statement = -1;                 ///< Stmt::id; -1 during the launch and behind the end
+struct ExecutionPoint {
+  std::optional<int> statement;       ///< Stmt::id; none during the launch and behind the end
   std::map<int, std::int64_t> trips;  ///< by Stmt::id of the loops around it, from 0; behind the end, the last ones
-  friend bool operator==(const CorePlace&, const CorePlace&) = default;
+  friend bool operator==(const ExecutionPoint&, const ExecutionPoint&) = default;
 };
 
 /// What a core has computed and issued until then says how far it has come, however long it had to wait. `tracks` are
 /// of the nest on the target; `core` is one that it uses.
-CorePlace place_at(const LoopNest& nest, const Target& target, const TimelineTracks& tracks, int core,
-                   std::int64_t cycle);
+ExecutionPoint execution_point(const LoopNest& nest, const Target& target, const TimelineTracks& tracks, int core,
+                               std::int64_t cycle);
 
 }  // namespace stowage

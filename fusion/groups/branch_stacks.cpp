@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fusion/groups/branch_rows.h"
+#include "fusion/groups/branch_stacks.h"
 
 #include <algorithm>
 
@@ -60,19 +60,19 @@ std::optional<Border> border_of(const Graph& graph, const BranchFamily& family, 
 
 }  // namespace
 
-std::optional<BranchRow> row_of(const Graph& graph, const BranchFamily& family, const Boxes& boxes,
-                                const std::vector<bool>& joins) {
+std::optional<BranchStack> stack_of_results(const Graph& graph, const BranchFamily& family, const Boxes& boxes,
+                                            const std::vector<bool>& joins) {
   const std::optional<Border> border = border_of(graph, family, boxes, joins);
-  BranchRow row{{}, family.axis, std::nullopt};
+  BranchStack stack{{}, family.axis, std::nullopt};
   for (const TensorId result : results_of(graph, family)) {
-    if (!boxes.contains(result)) row.tensors.push_back(result);
+    if (!boxes.contains(result)) stack.tensors.push_back(result);
   }
-  if (row.tensors.size() < (border ? 1 : 2)) return std::nullopt;
-  if (!border) return row;
+  if (stack.tensors.size() < (border ? 1 : 2)) return std::nullopt;
+  if (!border) return stack;
   const TensorId joined = graph.op(border->join).first_output();
-  row.tensors.insert(border->at_end ? row.tensors.begin() : row.tensors.end(), joined);
-  row.join = border->join;
-  return row;
+  stack.tensors.insert(border->at_end ? stack.tensors.begin() : stack.tensors.end(), joined);
+  stack.join = border->join;
+  return stack;
 }
 
 }  // namespace stowage

@@ -11,7 +11,7 @@
 namespace stowage {
 
 /// Tensors that are to lie one behind the other along a dimension of a storage.
-struct BranchRow {
+struct BranchStack {
   std::vector<TensorId> tensors;
   std::size_t axis = 0;
   std::optional<OpId> join;  ///< a concatenation whose result is one of them
@@ -19,10 +19,10 @@ struct BranchRow {
 
 using Boxes = std::map<TensorId, StorageBox>;
 
-/// The row of a family's results. `boxes` says how everything lies without it, `joins` by operator which concatenations
-/// are views. Results that are the first or the last operands of one stay there, and the row goes on at its border.
-/// Nothing where no result can be put beside another, or all lie side by side already.
-std::optional<BranchRow> row_of(const Graph& graph, const BranchFamily& family, const Boxes& boxes,
-                                const std::vector<bool>& joins);
+/// The stack of a family's results. `boxes` says how everything lies without it, `joins` by operator which
+/// concatenations are views. Results that are the first or the last operands of one stay there, and the stack goes on
+/// at its border. Nothing where no result can be put beside another, or all lie side by side already.
+std::optional<BranchStack> stack_of_results(const Graph& graph, const BranchFamily& family, const Boxes& boxes,
+                                            const std::vector<bool>& joins);
 
 }  // namespace stowage

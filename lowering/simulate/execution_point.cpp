@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lowering/simulate/core_place.h"
+#include "lowering/simulate/execution_point.h"
 
 #include <algorithm>
 #include <optional>
@@ -22,7 +22,7 @@ class Way {
       : nest_(nest), costs_(nest, target), core_(core), values_(values_of_core(nest, core)) {}
 
   /// `awaited`: the transfer that the core waits for then, if it does.
-  CorePlace after(std::int64_t busy, std::optional<int> awaited) {
+  ExecutionPoint after(std::int64_t busy, std::optional<int> awaited) {
     left_ = busy;
     awaited_ = awaited;
     walk(nest_.body);
@@ -106,13 +106,13 @@ class Way {
   std::map<int, std::int64_t> trips_;
   std::int64_t left_ = 0;  ///< cycles of work
   std::optional<int> awaited_;
-  int found_ = -1;
+  std::optional<int> found_;
 };
 
 }  // namespace
 
-CorePlace place_at(const LoopNest& nest, const Target& target, const TimelineTracks& tracks, int core,
-                   std::int64_t cycle) {
+ExecutionPoint execution_point(const LoopNest& nest, const Target& target, const TimelineTracks& tracks, int core,
+                               std::int64_t cycle) {
   const TimelineTrack& track = tracks.groups[tracks.group_of(core)].core;
   const auto moment = track.at(cycle);
   if (moment ? moment->state == TrackState::launch : cycle < track.end()) return {};
