@@ -39,14 +39,14 @@ std::vector<double> spread(const std::vector<double>& wanted, double height, dou
 /// The map of one fused operator, part by part.
 class LdmPicture {
  public:
-  LdmPicture(const Program& program, StepId step, const Sheet& sheet, const LdmMoment* moment)
+  LdmPicture(const Program& program, StepId step, const Sheet& sheet, const LdmMoment* moment, const SpannedText& text)
       : program_(program),
         step_(step),
         sheet_(sheet),
         moment_(moment),
         nest_(program.steps[step].plan()->nest),
         timeline_(buffer_timeline(nest_)),
-        text_(to_spanned_text(nest_)),
+        text_(text),
         available_(ldm_for_buffers(nest_, program.target)) {
     for (const int id : timeline_.columns) columns_.push_back(column_words(id));
     const auto ids = nest_.buffers.ids();
@@ -310,7 +310,7 @@ class LdmPicture {
   const LdmMoment* moment_;
   const LoopNest& nest_;
   BufferTimeline timeline_;
-  SpannedText text_;
+  const SpannedText& text_;
   std::int64_t available_;
   std::vector<std::string> columns_;  ///< what stands below each
   std::vector<BufferId> order_;       ///< buffers by address
@@ -323,8 +323,11 @@ class LdmPicture {
 
 }  // namespace
 
-Scene ldm_map(const Program& program, StepId step, const Sheet& sheet, const LdmMoment* moment) {
-  return LdmPicture(program, step, sheet, moment).run();
+Scene ldm_map(const Program& program, StepId step, const Sheet& sheet, const LdmMoment* moment,
+              const SpannedText* text) {
+  if (text != nullptr) return LdmPicture(program, step, sheet, moment, *text).run();
+  const SpannedText made = to_spanned_text(program.steps[step].plan()->nest);
+  return LdmPicture(program, step, sheet, moment, made).run();
 }
 
 Scene ldm_peaks(const Program& program, const Sheet& sheet) {

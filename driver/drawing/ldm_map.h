@@ -20,8 +20,10 @@ struct LdmMoment {
 };
 
 /// Of a fused operator that has a plan: address upwards, program order to the right. Higher than the sheet where the
-/// labels ask for it. With a moment the slots' states then stand at the right, each at its addresses.
-Scene ldm_map(const Program& program, StepId step, const Sheet& sheet, const LdmMoment* moment = nullptr);
+/// labels ask for it. With a moment the slots' states then stand at the right, each at its addresses. `text`, of the
+/// step's nest, is for who has it already: large constants stand in it by their hashes, which take long.
+Scene ldm_map(const Program& program, StepId step, const Sheet& sheet, const LdmMoment* moment = nullptr,
+              const SpannedText* text = nullptr);
 /// The peak of every fused operator under the capacity line.
 Scene ldm_peaks(const Program& program, const Sheet& sheet);
 

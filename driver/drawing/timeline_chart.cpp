@@ -70,8 +70,12 @@ class TimelinePicture {
     y = add_engine(y);
     y = add_slots(y);
     add_span(top, y);
-    add_cursor(top, y);
+    chart_.top = top;
     chart_.bottom = y;
+    chart_.from = view_.from;
+    chart_.to = view_.to;
+    for (Shape& shape : timeline_cursor(program_, chart_, view_.cursor, sheet_).shapes)
+      scene.shapes.push_back(std::move(shape));
     y += 4;
     y += add_note(scene, sheet_, margin, y, note());
     scene.height = std::max(y + 6, sheet_.height);
@@ -262,15 +266,6 @@ class TimelinePicture {
     chart_.scene.box({left, top, right - left, bottom - top}, Ink::band, Ink::muted);
   }
 
-  void add_cursor(double top, double bottom) {
-    if (view_.cursor < view_.from || view_.cursor > view_.to) return;
-    const double at = x(view_.cursor);
-    constexpr double handle = 4;
-    chart_.scene.line({at, top}, {at, bottom}, Ink::text, 2);
-    chart_.scene.box({at - handle, top - 2 * handle, 2 * handle, 2 * handle}, Ink::text).tip =
-        time(view_.cursor) + " from the launch";
-  }
-
   [[nodiscard]] std::string note() const {
     std::string text = "Where several things share a pixel, heights are the parts of the time that each takes.";
     if (!tracks_.timeline.repeats.empty()) {
@@ -296,6 +291,17 @@ class TimelinePicture {
 TimelineChart timeline_chart(const Program& program, StepId step, const TimelineTracks& tracks,
                              const TimelineView& view, const Sheet& sheet) {
   return TimelinePicture(program, step, tracks, view, sheet).run();
+}
+
+Scene timeline_cursor(const Program& program, const TimelineChart& chart, std::int64_t cycle, const Sheet& sheet) {
+  Scene scene;
+  if (cycle < chart.from || cycle > chart.to) return scene;
+  const double at = TimeAxis{chart.left, chart.right, chart.from, chart.to}.x(cycle);
+  constexpr double handle = 4;
+  scene.line({at, chart.top}, {at, chart.bottom}, Ink::text, 2);
+  scene.box({at - handle, chart.top - 2 * handle, 2 * handle, 2 * handle}, Ink::text).tip =
+      time_words(cycle, program.target, sheet.units) + " from the launch";
+  return scene;
 }
 
 std::vector<std::string> span_statistics(const Program& program, const TimelineTracks& tracks, int core,

@@ -12,9 +12,10 @@ Drawing ldm_map(const LoadedPlan& plan, std::optional<StepId> index, const Look&
   const StepFacts* const step = plan.step(index);
   if (step == nullptr || step->plan == nullptr) return {};
   const drawing::Sheet sheet = sheet_of(look, room);
-  if (cursor == nullptr || cursor->step != index) return drawn(drawing::ldm_map(plan.program(), *index, sheet), look);
+  if (cursor == nullptr || cursor->step != index)
+    return drawn(drawing::ldm_map(plan.program(), *index, sheet, nullptr, &step->text), look);
   const drawing::LdmMoment moment{cursor->tracks.get(), cursor->core, cursor->cycle, cursor->point.statement};
-  return drawn(drawing::ldm_map(plan.program(), *index, sheet, &moment), look);
+  return drawn(drawing::ldm_map(plan.program(), *index, sheet, &moment, &step->text), look);
 }
 
 Drawing ldm_peaks(const LoadedPlan& plan, const Look& look, QSizeF room) {

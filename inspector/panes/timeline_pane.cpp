@@ -7,7 +7,6 @@
 
 #include "core/number_text.h"
 #include "driver/drawing/program_timeline.h"
-#include "driver/drawing/timeline_chart.h"
 #include "inspector/draw/scene_drawing.h"
 #include "inspector/look/wheel_guard.h"
 
@@ -74,6 +73,7 @@ std::optional<StepId> TimelinePane::baselineStep() const {
 void TimelinePane::refresh(unsigned changes) {
   if ((changes & comparison_changed) != 0 || plan() != shown_plan_ || subject().step != shown_step_) find();
   if ((changes & look_changed) != 0) {
+    pictures_.clear();
     view_->rebuild();
     tellSpan();
   }
@@ -139,6 +139,7 @@ void TimelinePane::show(const SimulatedGroup& current, const SimulatedGroup& bas
   const bool is_same = shown_.tracks && shown_.tracks == current.tracks;
   shown_ = current;
   baseline_ = baseline;
+  pictures_.clear();  // equal nests share tracks, and have names of their own
   if (!is_same) view_->setCursorCycle(-1);
   std::int64_t cycles = 0;
   int cores = 1;
@@ -197,24 +198,56 @@ Drawing TimelinePane::build(QSizeF room) {
     view_->setAxis(chart.left, chart.right);
     return drawn(chart.scene, look());
   }
-  const drawing::TimelineChart chart =
-      drawing::timeline_chart(shown_plan_->program(), *shown_step_, *shown_.tracks, wanted, sheet);
-  view_->setAxis(chart.left, chart.right);
-  Drawing made = drawn(chart.scene, look());
-  if (!baseline_.tracks) return made;
-  const drawing::TimelineChart before =
-      drawing::timeline_chart(baseline_plan_->program(), *baseline_step_, *baseline_.tracks, wanted, sheet);
-  Drawing below = drawn(before.scene, look());
-  below.marks.front().text = tr("Baseline: %1").arg(qt(baseline_plan_->step(baseline_step_)->step->group.name));
-  for (Mark& mark : below.marks) {
-    mark.rect.translate(0, made.size.height());
-    mark.points.translate(0, made.size.height());
-    // Its statements are of another nest.
-    mark.subject.reset();
-    made.marks.push_back(std::move(mark));
+  wanted.cursor = -1;
+  const Picture& picture = this->picture(wanted, room.width());
+  view_->setAxis(picture.charts.front().left, picture.charts.front().right);
+  Drawing made = picture.drawing;
+  for (std::size_t i = 0; i < picture.charts.size(); ++i) {
+    const Program& program = (i == 0 ? shown_plan_ : baseline_plan_)->program();
+    for (Mark& mark :
+         drawn(drawing::timeline_cursor(program, picture.charts[i], view_->cursor(), sheet), look()).marks) {
+      mark.rect.translate(0, picture.tops[i]);
+      mark.points.translate(0, picture.tops[i]);
+      made.marks.push_back(std::move(mark));
+    }
   }
-  made.size.rheight() += below.size.height();
   return made;
+}
+
+const TimelinePane::Picture& TimelinePane::picture(const drawing::TimelineView& view, double width) {
+  std::erase_if(pictures_, [&](const Picture& other) { return !(other.view == view); });
+  const auto known =
+      std::find_if(pictures_.begin(), pictures_.end(), [&](const Picture& other) { return other.width == width; });
+  if (known != pictures_.end()) return *known;
+  if (pictures_.size() > 1) pictures_.erase(pictures_.begin());
+  const drawing::Sheet sheet = sheet_of(look(), {width, 0});
+  Picture made{view, width, {}, {}, {}};
+  const auto add = [&](drawing::TimelineChart chart, double top) {
+    chart.scene = {};
+    made.charts.push_back(std::move(chart));
+    made.tops.push_back(top);
+  };
+  drawing::TimelineChart chart =
+      drawing::timeline_chart(shown_plan_->program(), *shown_step_, *shown_.tracks, view, sheet);
+  made.drawing = drawn(chart.scene, look());
+  add(std::move(chart), 0);
+  if (baseline_.tracks) {
+    drawing::TimelineChart before =
+        drawing::timeline_chart(baseline_plan_->program(), *baseline_step_, *baseline_.tracks, view, sheet);
+    Drawing below = drawn(before.scene, look());
+    add(std::move(before), made.drawing.size.height());
+    below.marks.front().text = tr("Baseline: %1").arg(qt(baseline_plan_->step(baseline_step_)->step->group.name));
+    for (Mark& mark : below.marks) {
+      mark.rect.translate(0, made.tops.back());
+      mark.points.translate(0, made.tops.back());
+      // Its statements are of another nest.
+      mark.subject.reset();
+      made.drawing.marks.push_back(std::move(mark));
+    }
+    made.drawing.size.rheight() += below.size.height();
+  }
+  pictures_.push_back(std::move(made));
+  return pictures_.back();
 }
 
 int TimelinePane::shownCore() const {

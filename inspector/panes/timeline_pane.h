@@ -7,7 +7,9 @@
 #include <QLabel>
 #include <QSpinBox>
 #include <QToolButton>
+#include <vector>
 
+#include "driver/drawing/timeline_chart.h"
 #include "inspector/panes/pane.h"
 #include "inspector/state/background.h"
 #include "inspector/timeline/simulated.h"
@@ -45,7 +47,16 @@ class TimelinePane : public Pane {
   void toChange(int direction);
   [[nodiscard]] int shownCore() const;
   [[nodiscard]] QStringList cursorLines() const;
+  /// Of the chosen group without the cursor, which moves through it.
+  struct Picture {
+    drawing::TimelineView view;
+    double width = 0;
+    Drawing drawing;
+    std::vector<drawing::TimelineChart> charts;  ///< of both, without their shapes
+    std::vector<double> tops;                    ///< where they begin
+  };
   [[nodiscard]] Drawing build(QSizeF room);
+  const Picture& picture(const drawing::TimelineView& view, double width);
   [[nodiscard]] Drawing message(QSizeF room) const;
   [[nodiscard]] std::optional<StepId> baselineStep() const;
 
@@ -57,7 +68,8 @@ class TimelinePane : public Pane {
   SimulatedGroups known_;
   SimulatedGroup shown_;
   SimulatedGroup baseline_;
-  SimulatedSteps launches_;  ///< of launches_plan_, once the whole network was looked at
+  std::vector<Picture> pictures_;  ///< for a room with a scroll bar and without, as they were looked at last
+  SimulatedSteps launches_;        ///< of launches_plan_, once the whole network was looked at
   PlanPtr launches_plan_;
   PlanPtr shown_plan_;
   PlanPtr baseline_plan_;

@@ -21,6 +21,8 @@
 #include <string>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include "core/operators.h"
 #include "driver/store/plan_file.h"
 #include "inspector/panes/graph_pane.h"
@@ -339,7 +341,45 @@ TEST_CASE("a network of 10 000 operators opens within three seconds", "[.][bench
   CHECK(cost.mebibytes < 500);
 }
 
-TEST_CASE("a timeline of VGG-16 comes in a second and follows wheel and keys", "[.][benchmark]") {
+/// Of what was measured many times: how long on the clock, and how long this thread had a processor, which other work
+/// on the machine hardly changes.
+class Frames {
+ public:
+  template <class Change>
+  void measure(const Change& change) {
+    QElapsedTimer clock;
+    clock.start();
+    const double before = processor_milliseconds();
+    change();
+    processor_.push_back(processor_milliseconds() - before);
+    clock_.push_back(static_cast<double>(clock.nsecsElapsed()) / 1e6);
+  }
+
+  /// "of 1600 half within 1.5 ms, 95 % within 2.7 ms, the longest 54.0 ms (of processor: 1.4, 2.5, 9.0)"
+  [[nodiscard]] std::string text() const {
+    return fmt::format(
+        "of {} half within {:.1f} ms, 95 % within {:.1f} ms, the longest {:.1f} ms (of processor: {:.1f}, {:.1f}, "
+        "{:.1f})",
+        clock_.size(), within(clock_, 50), within(clock_, 95), within(clock_, 100), within(processor_, 50),
+        within(processor_, 95), within(processor_, 100));
+  }
+  [[nodiscard]] double most() const { return within(clock_, 95); }
+
+ private:
+  static double processor_milliseconds() {
+    timespec now = {};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+  }
+  static double within(std::vector<double> all, std::size_t percent) {
+    std::sort(all.begin(), all.end());
+    return all[std::min(all.size() - 1, all.size() * percent / 100)];
+  }
+
+  std::vector<double> clock_, processor_;
+};
+
+TEST_CASE("a timeline of VGG-16 comes in a second and follows wheel, keys and cursor", "[.][benchmark]") {
   const QTemporaryDir folder;
   run_tool(folder,
            {QStringLiteral("network"), QStringLiteral("vgg16"), QStringLiteral("-o"), QStringLiteral("vgg16.onnx")});
@@ -355,7 +395,8 @@ TEST_CASE("a timeline of VGG-16 comes in a second and follows wheel and keys", "
   REQUIRE(wait_until([&] { return !pane.working(); }, 60));
   const PlanPtr plan = window.document().plan();
   double slowest = 0;
-  std::vector<double> frames;  // milliseconds
+  Frames frames;
+  Frames moves;  // of the cursor, until all panes have followed it
   for (const StepId step : plan->steps.ids()) {
     if (plan->steps[step].plan == nullptr) continue;
     QElapsedTimer timer;
@@ -364,24 +405,29 @@ TEST_CASE("a timeline of VGG-16 comes in a second and follows wheel and keys", "
     REQUIRE(wait_until([&] { return pane.tracks() != nullptr && !pane.working(); }, 60));
     slowest = std::max(slowest, static_cast<double>(timer.nsecsElapsed()) / 1e9);
     const auto frame = [&](const auto& change) {
-      QElapsedTimer one;
-      one.start();
-      change();
-      pane.view().viewport()->repaint();
-      frames.push_back(static_cast<double>(one.nsecsElapsed()) / 1e6);
+      frames.measure([&] {
+        change();
+        pane.view().viewport()->repaint();
+      });
     };
     for (int i = 0; i < 40; ++i) frame([&] { pane.view().zoom(1.3, pane.view().width() * 0.6); });
     for (int i = 0; i < 20; ++i) frame([&] { pane.view().pan(0.1); });
     for (int i = 0; i < 40; ++i) frame([&] { pane.view().zoom(1 / 1.3, pane.view().width() * 0.4); });
+    REQUIRE_FALSE(wait_until([] { return false; }, 0.2));  // until the other panes have the group
+    const std::int64_t cycles = pane.tracks()->simulation.cycles;
+    for (int i = 0; i < 40; ++i) {
+      moves.measure([&] {
+        pane.view().setCursorCycle(cycles * i / 40);
+        QCoreApplication::processEvents();  // it is painted then
+      });
+    }
+    pane.view().setCursorCycle(-1);
   }
-  std::sort(frames.begin(), frames.end());
-  const double most_of = frames[frames.size() * 95 / 100];
-  std::printf(
-      "timeline of VGG-16: slowest group there after %.2f s; of %zu frames half within %.1f ms, 95 %% within "
-      "%.1f ms, the longest %.1f ms\n",
-      slowest, frames.size(), frames[frames.size() / 2], most_of, frames.back());
+  std::printf("timeline of VGG-16: slowest group there after %.2f s; frames: %s\n  moves of the cursor: %s\n", slowest,
+              frames.text().c_str(), moves.text().c_str());
   CHECK(slowest < 1);
-  CHECK(most_of < 16);
+  CHECK(frames.most() < 16);
+  CHECK(moves.most() < 16);
 }
 
 }  // namespace

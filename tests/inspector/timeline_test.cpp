@@ -208,6 +208,63 @@ TEST_CASE("timeline and loops follow each other", "[inspector]") {
   CHECK(pane.view().from() == middle);            // where one looks stays
 }
 
+TEST_CASE("the picture that the timeline's cursor moves through is that of what is looked at now", "[inspector]") {
+  MainWindow window;
+  window.resize(1280, 800);
+  TimelinePane& pane = open_timeline(window, "matmul", "matmul");
+  TimelineView& view = pane.view();
+  const auto check_is_drawn = [&] {
+    drawing::TimelineView wanted;
+    wanted.from = view.from();
+    wanted.to = view.to();
+    wanted.core = pane.core().value();
+    wanted.one_core = pane.oneCore().isChecked();
+    wanted.span_from = view.spanFrom();
+    wanted.span_to = view.spanTo();
+    wanted.cursor = view.cursor();
+    const Look& look = window.look();
+    const Drawing& shown = view.drawing();
+    const drawing::TimelineChart chart =
+        drawing::timeline_chart(window.document().plan()->program(), StepId(0), *pane.tracks(), wanted,
+                                sheet_of(look, {shown.size.width(), 0}));
+    const auto told = [](const Drawing& drawing) {
+      QStringList all;
+      for (const Mark& mark : drawing.marks) {
+        const QRectF at = mark.bounds();
+        all << QStringLiteral("%1 %2 %3 %4 %5 %6 %7")
+                   .arg(at.x())
+                   .arg(at.y())
+                   .arg(at.width())
+                   .arg(at.height())
+                   .arg(mark.fill.name(), mark.text, mark.tip);
+      }
+      all.sort();
+      return all;
+    };
+    REQUIRE(told(shown) == told(drawn(chart.scene, look)));
+  };
+  const std::int64_t cycles = pane.tracks()->simulation.cycles;
+  check_is_drawn();
+  for (const std::int64_t cycle : {cycles / 3, cycles / 2, cycles}) {
+    view.setCursorCycle(cycle);
+    check_is_drawn();
+  }
+  view.zoom(3, view.width() * 0.5);
+  check_is_drawn();
+  view.pan(0.3);
+  view.setCursorCycle(view.from() + 10);
+  check_is_drawn();
+  view.selectSpan(view.from() + 5, view.from() + 50);
+  check_is_drawn();
+  pane.oneCore().toggle();
+  check_is_drawn();
+  window.resize(1000, 700);
+  QCoreApplication::processEvents();
+  check_is_drawn();
+  view.setCursorCycle(-1);
+  check_is_drawn();
+}
+
 TEST_CASE("the timeline's cursor moves the LDM and its regions through time", "[inspector]") {
   MainWindow window;
   window.resize(1280, 800);

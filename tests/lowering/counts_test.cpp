@@ -56,29 +56,30 @@ TEST_CASE("closed form equals a plain walk on random nests", "[counts]") {
 }
 
 TEST_CASE("cores whose coordinates are no digits of their numbers count one by one", "[counts]") {
-  // Core 3 is (0, 1), which is neither its first row nor its first column plus a whole number of rows.
+  // Core 1 is (1, 1) and core 2 is (2, 0), whose box is another one.
   const LoopNest nest = parsed(R"(nest scale {
-  input X f32[3,40]
-  output Y f32[3,40]
+  input X f32[5,40]
+  output Y f32[5,40]
   stage scale {
-    Y[i < 3, j < 40] = (#0 * 2.0)
+    Y[i < 5, j < 40] = (#0 * 2.0)
     #0 = X[i, j]
   }
-  variables ci, cj, n
+  variables ci, cj, m, n
   core ci < 3 of i stride 1
   core cj < 2 of j stride 1
   memory X = X strides [40, 1]
   memory Y = Y strides [40, 1] written
-  ldm 256 bytes
-  buffer XX f32[1,32] at 0, 128 bytes = X[ci, 32*cj]
-  buffer YY f32[1,32] at 128, 128 bytes = Y[ci, 32*cj]
+  ldm 512 bytes
+  buffer XX f32[2,32] at 0, 256 bytes = X[2*ci, 32*cj]
+  buffer YY f32[2,32] at 256, 256 bytes = Y[2*ci, 32*cj]
   body {
-    0  let n = min(32, 40 - 32*cj) in 8..32
-    1  get X[ci:ci + 1, 32*cj:32*cj + n <= 32] -> XX
-    2  wait 1
-    3  compute map YY = scale(XX) over i=ci:ci + 1, j=32*cj:32*cj + n <= 32
-    4  put YY -> Y[ci:ci + 1, 32*cj:32*cj + n <= 32]
-    5  wait 4
+    0  let m = min(2, 5 - 2*ci) in 1..2
+    1  let n = min(32, 40 - 32*cj) in 8..32
+    2  get X[2*ci:2*ci + m <= 2, 32*cj:32*cj + n <= 32] -> XX
+    3  wait 2
+    4  compute map YY = scale(XX) over i=2*ci:2*ci + m <= 2, j=32*cj:32*cj + n <= 32
+    5  put YY -> Y[2*ci:2*ci + m <= 2, 32*cj:32*cj + n <= 32]
+    6  wait 5
   }
 }
 )");

@@ -250,10 +250,11 @@ TEST_CASE("write-coverage: every element is written", "[verify]") {
 
 TEST_CASE("write-coverage: a put of no element may lie anywhere, and writes nothing", "[verify]") {
   const LoopNest nest = with<Dma>(fixtures::paper_matmul(), 9, [](Dma& dma) {
-    dma.region[0] = {0, 0, 0};
-    dma.region[1] = {-100, 1'000'000, 1'000'000};
+    dma.region[0] = {-100, 1'000'000, 1'000'000};
+    dma.region[1] = {0, 0, 0};
   });
-  CHECK_THAT(verdict(nest), Catch::StartsWith("write-"));
+  CHECK(verdict(nest) ==
+        "write-coverage: statement 9 'put CC -> C[-100:999900, 0:0]': element 0 of dimension 1 of C is never written");
 }
 
 }  // namespace
