@@ -47,15 +47,15 @@ TEST_CASE("check tells what is wrong with a plan that the other commands do not 
   compile_lenet();
   edit_plan("wait pool1_ldm[rc_block % 2]", "wait pool1_ldm[(rc_block + 1) % 2]");
   CHECK(run_stowage({"explain", "lenet"}).err.find("[damaged-plan]") != std::string::npos);
-  const ToolRun run = run_stowage({"check", "lenet", "--op", "conv2"});
+  const ToolRun run = run_stowage({"check", "lenet", "--op", "pool2"});
   INFO(run.err);
   CHECK(run.code == 1);
   CHECK(run.out == golden("check-edited.txt", run.out));
-  CHECK(read_text(source_folder() / "docs/checker.md").find("$ stowage check lenet --op conv2\n" + run.out + "```\n") !=
+  CHECK(read_text(source_folder() / "docs/checker.md").find("$ stowage check lenet --op pool2\n" + run.out + "```\n") !=
         std::string::npos);
   const auto json = nlohmann::json::parse(run_stowage({"check", "lenet", "--json"}).out);
   CHECK(json.at("good") == false);
-  for (const auto& nest : json.at("nests")) CHECK(nest.at("good") == (nest.at("name") != "conv2"));
+  for (const auto& nest : json.at("nests")) CHECK(nest.at("good") == (nest.at("name") != "pool2"));
 }
 
 TEST_CASE("check reads the text of a nest, for a target") {
@@ -76,7 +76,7 @@ TEST_CASE("check reads the text of a nest, for a target") {
   const ToolRun small =
       run_stowage({"check", last, "--set", "target.ldm.bytes=8192", "--set", "target.ldm.reserved=0"});
   CHECK(small.code == 1);
-  CHECK(small.out.find(" [capacity]\n  help: make buffers smaller") != std::string::npos);
+  CHECK(small.out.find(" [capacity]\n  help: make buffers or the grid of cores smaller") != std::string::npos);
   write_text("broken.nest", "nest broken {\n");
   CHECK(run_stowage({"check", "broken.nest"}).code == 1);
 }
@@ -88,11 +88,11 @@ TEST_CASE("what check cannot read is said") {
   CHECK(op.code == 1);
   CHECK(op.err.find("no fused operator 'conv3' is launched") != std::string::npos);
   CHECK(run_stowage({"check", "nowhere"}).code == 1);
-  CHECK(run_stowage({"check", "lenet", "--op", "conv2", "--target", "sw26010"}).code == 2);
+  CHECK(run_stowage({"check", "lenet", "--op", "pool2", "--target", "sw26010"}).code == 2);
   // Nothing that was asked for is passed over.
   CHECK(run_stowage({"check", "lenet", "--set", "target.cores.count=4"}).err.find("a folder has its own target") !=
         std::string::npos);
-  CHECK(run_stowage({"check", "lenet.onnx", "--op", "conv2"}).code == 2);
+  CHECK(run_stowage({"check", "lenet.onnx", "--op", "pool2"}).code == 2);
   write_text("lenet/plan.json", "{}");
   const ToolRun empty = run_stowage({"check", "lenet"});
   CHECK(empty.code == 1);

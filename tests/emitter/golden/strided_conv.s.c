@@ -1,5 +1,5 @@
 /*
- * conv_d92caeb8: compute-core function of layer layer_conv
+ * conv_57de4543: compute-core function of layer layer_conv
  *
  *   input X f32[1,3,37,37]
  *   input W f32[20,3,7,7]
@@ -26,25 +26,25 @@
 #include "layers_mix.h"
 #include "sw_rt.h"
 
-struct conv_d92caeb8_ldm {
+struct conv_57de4543_ldm {
   float t_X_ldm[1][3][19][43];  /* X: 9804 bytes at 0 */
   char gap0_[20];
   float t_W_ldm[1][3][7][7];  /* W: 588 bytes at 9824 */
   char gap1_[20];
   float t_Y_ldm[1][1][7][19];  /* Y: 532 bytes at 10432 */
-  struct conv_d92caeb8_para para;
+  struct conv_57de4543_para para;
   volatile unsigned reply_para, reply_X, reply_W, reply_Y;
 };
-SW_CHECK(conv_d92caeb8_t_X_ldm_is_in_place, offsetof(struct conv_d92caeb8_ldm, t_X_ldm) == 0);
-SW_CHECK(conv_d92caeb8_t_W_ldm_is_in_place, offsetof(struct conv_d92caeb8_ldm, t_W_ldm) == 9824);
-SW_CHECK(conv_d92caeb8_t_Y_ldm_is_in_place, offsetof(struct conv_d92caeb8_ldm, t_Y_ldm) == 10432);
-SW_CHECK(conv_d92caeb8_buffers_fit, 10964 <= SW_LDM_BYTES - SW_LDM_RESERVED);
-SW_CHECK(conv_d92caeb8_all_fits, sizeof(struct conv_d92caeb8_ldm) <= SW_ARENA_BYTES);
+SW_CHECK(conv_57de4543_t_X_ldm_is_in_place, offsetof(struct conv_57de4543_ldm, t_X_ldm) == 0);
+SW_CHECK(conv_57de4543_t_W_ldm_is_in_place, offsetof(struct conv_57de4543_ldm, t_W_ldm) == 9824);
+SW_CHECK(conv_57de4543_t_Y_ldm_is_in_place, offsetof(struct conv_57de4543_ldm, t_Y_ldm) == 10432);
+SW_CHECK(conv_57de4543_buffers_fit, 10964 <= SW_LDM_BYTES - SW_LDM_RESERVED);
+SW_CHECK(conv_57de4543_all_fits, sizeof(struct conv_57de4543_ldm) <= SW_ARENA_BYTES);
 
-void conv_d92caeb8(void *arg) {
+void conv_57de4543(void *arg) {
   const int core = athread_get_id(-1);
   if (core >= 60) return;
-  struct conv_d92caeb8_ldm *ldm = LDM_OF(struct conv_d92caeb8_ldm);
+  struct conv_57de4543_ldm *ldm = LDM_OF(struct conv_57de4543_ldm);
 
   /* the parameters: where the tensors are in main memory */
   ldm->reply_para = 0;
@@ -278,208 +278,133 @@ void conv_d92caeb8(void *arg) {
         simd_storeu(acc23, &ldm->t_Y_ldm[0][0][6][12]);
         simd_storeu(acc24, &ldm->t_Y_ldm[0][0][6][15]);
       }
-    } else {
-      int yyi = 0;
-      for (; yyi + 4 <= yy_n; yyi += 4) {
-        {
-          floatv4 acc00, acc01, acc02;
-          floatv4 acc10, acc11, acc12;
-          floatv4 acc20, acc21, acc22;
-          floatv4 acc30, acc31, acc32;
-          simd_load(acc00, &ldm->t_Y_ldm[0][0][yyi][0]);
-          simd_load(acc01, &ldm->t_Y_ldm[0][0][yyi][4]);
-          simd_load(acc02, &ldm->t_Y_ldm[0][0][yyi][8]);
-          simd_loadu(acc10, &ldm->t_Y_ldm[0][0][yyi + 1][0]);
-          simd_loadu(acc11, &ldm->t_Y_ldm[0][0][yyi + 1][4]);
-          simd_loadu(acc12, &ldm->t_Y_ldm[0][0][yyi + 1][8]);
-          simd_loadu(acc20, &ldm->t_Y_ldm[0][0][yyi + 2][0]);
-          simd_loadu(acc21, &ldm->t_Y_ldm[0][0][yyi + 2][4]);
-          simd_loadu(acc22, &ldm->t_Y_ldm[0][0][yyi + 2][8]);
-          simd_loadu(acc30, &ldm->t_Y_ldm[0][0][yyi + 3][0]);
-          simd_loadu(acc31, &ldm->t_Y_ldm[0][0][yyi + 3][4]);
-          simd_loadu(acc32, &ldm->t_Y_ldm[0][0][yyi + 3][8]);
-          for (int rci = 0; rci < 3; rci++) {
-            for (int ryi = 0; ryi < 7; ryi++) {
-              for (int rxi = 0; rxi < 7; rxi++) {
-                floatv4 a0_0_, a0_1_, a0_2_, a1_0_, a1_1_, a1_2_, a2_0_, a2_1_, a2_2_, a3_0_, a3_1_, a3_2_;
-                floatv4 b_;
-                simd_loade(b_, &ldm->t_W_ldm[0][rci][ryi][rxi]);
-                a0_0_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 2], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 4], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 6]);
-                a0_1_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 8], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 10], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 12], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 14]);
-                a0_2_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 16], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 18], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 20], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 22]);
-                acc00 = simd_vmas(a0_0_, b_, acc00);
-                acc01 = simd_vmas(a0_1_, b_, acc01);
-                acc02 = simd_vmas(a0_2_, b_, acc02);
-                a1_0_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 2], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 4], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 6]);
-                a1_1_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 8], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 10], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 12], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 14]);
-                a1_2_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 16], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 18], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 20], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 22]);
-                acc10 = simd_vmas(a1_0_, b_, acc10);
-                acc11 = simd_vmas(a1_1_, b_, acc11);
-                acc12 = simd_vmas(a1_2_, b_, acc12);
-                a2_0_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi + 4][rxi], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 4][rxi + 2], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 4][rxi + 4], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 4][rxi + 6]);
-                a2_1_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi + 4][rxi + 8], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 4][rxi + 10], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 4][rxi + 12], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 4][rxi + 14]);
-                a2_2_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi + 4][rxi + 16], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 4][rxi + 18], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 4][rxi + 20], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 4][rxi + 22]);
-                acc20 = simd_vmas(a2_0_, b_, acc20);
-                acc21 = simd_vmas(a2_1_, b_, acc21);
-                acc22 = simd_vmas(a2_2_, b_, acc22);
-                a3_0_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi + 6][rxi], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 6][rxi + 2], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 6][rxi + 4], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 6][rxi + 6]);
-                a3_1_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi + 6][rxi + 8], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 6][rxi + 10], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 6][rxi + 12], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 6][rxi + 14]);
-                a3_2_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi + 6][rxi + 16], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 6][rxi + 18], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 6][rxi + 20], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 6][rxi + 22]);
-                acc30 = simd_vmas(a3_0_, b_, acc30);
-                acc31 = simd_vmas(a3_1_, b_, acc31);
-                acc32 = simd_vmas(a3_2_, b_, acc32);
-              }
+    } else if (yy_n == 5) {
+      {
+        floatv4 acc00, acc01, acc02, acc03, acc04;
+        floatv4 acc10, acc11, acc12, acc13, acc14;
+        floatv4 acc20, acc21, acc22, acc23, acc24;
+        simd_load(acc00, &ldm->t_Y_ldm[0][0][0][0]);
+        simd_load(acc01, &ldm->t_Y_ldm[0][0][0][4]);
+        simd_load(acc02, &ldm->t_Y_ldm[0][0][0][8]);
+        simd_load(acc03, &ldm->t_Y_ldm[0][0][0][12]);
+        simd_loadu(acc04, &ldm->t_Y_ldm[0][0][0][15]);
+        simd_loadu(acc10, &ldm->t_Y_ldm[0][0][1][0]);
+        simd_loadu(acc11, &ldm->t_Y_ldm[0][0][1][4]);
+        simd_loadu(acc12, &ldm->t_Y_ldm[0][0][1][8]);
+        simd_loadu(acc13, &ldm->t_Y_ldm[0][0][1][12]);
+        simd_loadu(acc14, &ldm->t_Y_ldm[0][0][1][15]);
+        simd_loadu(acc20, &ldm->t_Y_ldm[0][0][2][0]);
+        simd_loadu(acc21, &ldm->t_Y_ldm[0][0][2][4]);
+        simd_loadu(acc22, &ldm->t_Y_ldm[0][0][2][8]);
+        simd_loadu(acc23, &ldm->t_Y_ldm[0][0][2][12]);
+        simd_loadu(acc24, &ldm->t_Y_ldm[0][0][2][15]);
+        for (int rci = 0; rci < 3; rci++) {
+          for (int ryi = 0; ryi < 7; ryi++) {
+            for (int rxi = 0; rxi < 7; rxi++) {
+              floatv4 a0_0_, a0_1_, a0_2_, a0_3_, a0_4_, a1_0_, a1_1_, a1_2_, a1_3_, a1_4_, a2_0_, a2_1_, a2_2_, a2_3_, a2_4_;
+              floatv4 b_;
+              simd_loade(b_, &ldm->t_W_ldm[0][rci][ryi][rxi]);
+              a0_0_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi][rxi], ldm->t_X_ldm[0][rci][ryi][rxi + 2], ldm->t_X_ldm[0][rci][ryi][rxi + 4], ldm->t_X_ldm[0][rci][ryi][rxi + 6]);
+              a0_1_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi][rxi + 8], ldm->t_X_ldm[0][rci][ryi][rxi + 10], ldm->t_X_ldm[0][rci][ryi][rxi + 12], ldm->t_X_ldm[0][rci][ryi][rxi + 14]);
+              a0_2_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi][rxi + 16], ldm->t_X_ldm[0][rci][ryi][rxi + 18], ldm->t_X_ldm[0][rci][ryi][rxi + 20], ldm->t_X_ldm[0][rci][ryi][rxi + 22]);
+              a0_3_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi][rxi + 24], ldm->t_X_ldm[0][rci][ryi][rxi + 26], ldm->t_X_ldm[0][rci][ryi][rxi + 28], ldm->t_X_ldm[0][rci][ryi][rxi + 30]);
+              a0_4_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi][rxi + 30], ldm->t_X_ldm[0][rci][ryi][rxi + 32], ldm->t_X_ldm[0][rci][ryi][rxi + 34], ldm->t_X_ldm[0][rci][ryi][rxi + 36]);
+              acc00 = simd_vmas(a0_0_, b_, acc00);
+              acc01 = simd_vmas(a0_1_, b_, acc01);
+              acc02 = simd_vmas(a0_2_, b_, acc02);
+              acc03 = simd_vmas(a0_3_, b_, acc03);
+              acc04 = simd_vmas(a0_4_, b_, acc04);
+              a1_0_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi + 2][rxi], ldm->t_X_ldm[0][rci][ryi + 2][rxi + 2], ldm->t_X_ldm[0][rci][ryi + 2][rxi + 4], ldm->t_X_ldm[0][rci][ryi + 2][rxi + 6]);
+              a1_1_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi + 2][rxi + 8], ldm->t_X_ldm[0][rci][ryi + 2][rxi + 10], ldm->t_X_ldm[0][rci][ryi + 2][rxi + 12], ldm->t_X_ldm[0][rci][ryi + 2][rxi + 14]);
+              a1_2_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi + 2][rxi + 16], ldm->t_X_ldm[0][rci][ryi + 2][rxi + 18], ldm->t_X_ldm[0][rci][ryi + 2][rxi + 20], ldm->t_X_ldm[0][rci][ryi + 2][rxi + 22]);
+              a1_3_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi + 2][rxi + 24], ldm->t_X_ldm[0][rci][ryi + 2][rxi + 26], ldm->t_X_ldm[0][rci][ryi + 2][rxi + 28], ldm->t_X_ldm[0][rci][ryi + 2][rxi + 30]);
+              a1_4_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi + 2][rxi + 30], ldm->t_X_ldm[0][rci][ryi + 2][rxi + 32], ldm->t_X_ldm[0][rci][ryi + 2][rxi + 34], ldm->t_X_ldm[0][rci][ryi + 2][rxi + 36]);
+              acc10 = simd_vmas(a1_0_, b_, acc10);
+              acc11 = simd_vmas(a1_1_, b_, acc11);
+              acc12 = simd_vmas(a1_2_, b_, acc12);
+              acc13 = simd_vmas(a1_3_, b_, acc13);
+              acc14 = simd_vmas(a1_4_, b_, acc14);
+              a2_0_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi + 4][rxi], ldm->t_X_ldm[0][rci][ryi + 4][rxi + 2], ldm->t_X_ldm[0][rci][ryi + 4][rxi + 4], ldm->t_X_ldm[0][rci][ryi + 4][rxi + 6]);
+              a2_1_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi + 4][rxi + 8], ldm->t_X_ldm[0][rci][ryi + 4][rxi + 10], ldm->t_X_ldm[0][rci][ryi + 4][rxi + 12], ldm->t_X_ldm[0][rci][ryi + 4][rxi + 14]);
+              a2_2_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi + 4][rxi + 16], ldm->t_X_ldm[0][rci][ryi + 4][rxi + 18], ldm->t_X_ldm[0][rci][ryi + 4][rxi + 20], ldm->t_X_ldm[0][rci][ryi + 4][rxi + 22]);
+              a2_3_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi + 4][rxi + 24], ldm->t_X_ldm[0][rci][ryi + 4][rxi + 26], ldm->t_X_ldm[0][rci][ryi + 4][rxi + 28], ldm->t_X_ldm[0][rci][ryi + 4][rxi + 30]);
+              a2_4_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi + 4][rxi + 30], ldm->t_X_ldm[0][rci][ryi + 4][rxi + 32], ldm->t_X_ldm[0][rci][ryi + 4][rxi + 34], ldm->t_X_ldm[0][rci][ryi + 4][rxi + 36]);
+              acc20 = simd_vmas(a2_0_, b_, acc20);
+              acc21 = simd_vmas(a2_1_, b_, acc21);
+              acc22 = simd_vmas(a2_2_, b_, acc22);
+              acc23 = simd_vmas(a2_3_, b_, acc23);
+              acc24 = simd_vmas(a2_4_, b_, acc24);
             }
           }
-          simd_store(acc00, &ldm->t_Y_ldm[0][0][yyi][0]);
-          simd_store(acc01, &ldm->t_Y_ldm[0][0][yyi][4]);
-          simd_store(acc02, &ldm->t_Y_ldm[0][0][yyi][8]);
-          simd_storeu(acc10, &ldm->t_Y_ldm[0][0][yyi + 1][0]);
-          simd_storeu(acc11, &ldm->t_Y_ldm[0][0][yyi + 1][4]);
-          simd_storeu(acc12, &ldm->t_Y_ldm[0][0][yyi + 1][8]);
-          simd_storeu(acc20, &ldm->t_Y_ldm[0][0][yyi + 2][0]);
-          simd_storeu(acc21, &ldm->t_Y_ldm[0][0][yyi + 2][4]);
-          simd_storeu(acc22, &ldm->t_Y_ldm[0][0][yyi + 2][8]);
-          simd_storeu(acc30, &ldm->t_Y_ldm[0][0][yyi + 3][0]);
-          simd_storeu(acc31, &ldm->t_Y_ldm[0][0][yyi + 3][4]);
-          simd_storeu(acc32, &ldm->t_Y_ldm[0][0][yyi + 3][8]);
         }
-        {
-          floatv4 acc00, acc01;
-          floatv4 acc10, acc11;
-          floatv4 acc20, acc21;
-          floatv4 acc30, acc31;
-          simd_load(acc00, &ldm->t_Y_ldm[0][0][yyi][12]);
-          simd_loadu(acc01, &ldm->t_Y_ldm[0][0][yyi][15]);
-          simd_loadu(acc10, &ldm->t_Y_ldm[0][0][yyi + 1][12]);
-          simd_loadu(acc11, &ldm->t_Y_ldm[0][0][yyi + 1][15]);
-          simd_loadu(acc20, &ldm->t_Y_ldm[0][0][yyi + 2][12]);
-          simd_loadu(acc21, &ldm->t_Y_ldm[0][0][yyi + 2][15]);
-          simd_loadu(acc30, &ldm->t_Y_ldm[0][0][yyi + 3][12]);
-          simd_load(acc31, &ldm->t_Y_ldm[0][0][yyi + 3][15]);
-          for (int rci = 0; rci < 3; rci++) {
-            for (int ryi = 0; ryi < 7; ryi++) {
-              for (int rxi = 0; rxi < 7; rxi++) {
-                floatv4 a0_0_, a0_1_, a1_0_, a1_1_, a2_0_, a2_1_, a3_0_, a3_1_;
-                floatv4 b_;
-                simd_loade(b_, &ldm->t_W_ldm[0][rci][ryi][rxi]);
-                a0_0_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 24], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 26], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 28], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 30]);
-                a0_1_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 30], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 32], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 34], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 36]);
-                acc00 = simd_vmas(a0_0_, b_, acc00);
-                acc01 = simd_vmas(a0_1_, b_, acc01);
-                a1_0_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 24], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 26], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 28], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 30]);
-                a1_1_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 30], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 32], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 34], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 36]);
-                acc10 = simd_vmas(a1_0_, b_, acc10);
-                acc11 = simd_vmas(a1_1_, b_, acc11);
-                a2_0_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi + 4][rxi + 24], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 4][rxi + 26], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 4][rxi + 28], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 4][rxi + 30]);
-                a2_1_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi + 4][rxi + 30], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 4][rxi + 32], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 4][rxi + 34], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 4][rxi + 36]);
-                acc20 = simd_vmas(a2_0_, b_, acc20);
-                acc21 = simd_vmas(a2_1_, b_, acc21);
-                a3_0_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi + 6][rxi + 24], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 6][rxi + 26], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 6][rxi + 28], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 6][rxi + 30]);
-                a3_1_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi + 6][rxi + 30], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 6][rxi + 32], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 6][rxi + 34], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 6][rxi + 36]);
-                acc30 = simd_vmas(a3_0_, b_, acc30);
-                acc31 = simd_vmas(a3_1_, b_, acc31);
-              }
-            }
-          }
-          simd_store(acc00, &ldm->t_Y_ldm[0][0][yyi][12]);
-          simd_storeu(acc01, &ldm->t_Y_ldm[0][0][yyi][15]);
-          simd_storeu(acc10, &ldm->t_Y_ldm[0][0][yyi + 1][12]);
-          simd_storeu(acc11, &ldm->t_Y_ldm[0][0][yyi + 1][15]);
-          simd_storeu(acc20, &ldm->t_Y_ldm[0][0][yyi + 2][12]);
-          simd_storeu(acc21, &ldm->t_Y_ldm[0][0][yyi + 2][15]);
-          simd_storeu(acc30, &ldm->t_Y_ldm[0][0][yyi + 3][12]);
-          simd_store(acc31, &ldm->t_Y_ldm[0][0][yyi + 3][15]);
-        }
+        simd_store(acc00, &ldm->t_Y_ldm[0][0][0][0]);
+        simd_store(acc01, &ldm->t_Y_ldm[0][0][0][4]);
+        simd_store(acc02, &ldm->t_Y_ldm[0][0][0][8]);
+        simd_store(acc03, &ldm->t_Y_ldm[0][0][0][12]);
+        simd_storeu(acc04, &ldm->t_Y_ldm[0][0][0][15]);
+        simd_storeu(acc10, &ldm->t_Y_ldm[0][0][1][0]);
+        simd_storeu(acc11, &ldm->t_Y_ldm[0][0][1][4]);
+        simd_storeu(acc12, &ldm->t_Y_ldm[0][0][1][8]);
+        simd_storeu(acc13, &ldm->t_Y_ldm[0][0][1][12]);
+        simd_storeu(acc14, &ldm->t_Y_ldm[0][0][1][15]);
+        simd_storeu(acc20, &ldm->t_Y_ldm[0][0][2][0]);
+        simd_storeu(acc21, &ldm->t_Y_ldm[0][0][2][4]);
+        simd_storeu(acc22, &ldm->t_Y_ldm[0][0][2][8]);
+        simd_storeu(acc23, &ldm->t_Y_ldm[0][0][2][12]);
+        simd_storeu(acc24, &ldm->t_Y_ldm[0][0][2][15]);
       }
-      for (; yyi + 2 <= yy_n; yyi += 2) {
-        {
-          floatv4 acc00, acc01, acc02, acc03, acc04;
-          floatv4 acc10, acc11, acc12, acc13, acc14;
-          simd_loadu(acc00, &ldm->t_Y_ldm[0][0][yyi][0]);
-          simd_loadu(acc01, &ldm->t_Y_ldm[0][0][yyi][4]);
-          simd_loadu(acc02, &ldm->t_Y_ldm[0][0][yyi][8]);
-          simd_loadu(acc03, &ldm->t_Y_ldm[0][0][yyi][12]);
-          simd_loadu(acc04, &ldm->t_Y_ldm[0][0][yyi][15]);
-          simd_loadu(acc10, &ldm->t_Y_ldm[0][0][yyi + 1][0]);
-          simd_loadu(acc11, &ldm->t_Y_ldm[0][0][yyi + 1][4]);
-          simd_loadu(acc12, &ldm->t_Y_ldm[0][0][yyi + 1][8]);
-          simd_loadu(acc13, &ldm->t_Y_ldm[0][0][yyi + 1][12]);
-          simd_loadu(acc14, &ldm->t_Y_ldm[0][0][yyi + 1][15]);
-          for (int rci = 0; rci < 3; rci++) {
-            for (int ryi = 0; ryi < 7; ryi++) {
-              for (int rxi = 0; rxi < 7; rxi++) {
-                floatv4 a0_0_, a0_1_, a0_2_, a0_3_, a0_4_, a1_0_, a1_1_, a1_2_, a1_3_, a1_4_;
-                floatv4 b_;
-                simd_loade(b_, &ldm->t_W_ldm[0][rci][ryi][rxi]);
-                a0_0_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 2], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 4], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 6]);
-                a0_1_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 8], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 10], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 12], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 14]);
-                a0_2_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 16], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 18], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 20], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 22]);
-                a0_3_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 24], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 26], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 28], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 30]);
-                a0_4_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 30], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 32], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 34], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 36]);
-                acc00 = simd_vmas(a0_0_, b_, acc00);
-                acc01 = simd_vmas(a0_1_, b_, acc01);
-                acc02 = simd_vmas(a0_2_, b_, acc02);
-                acc03 = simd_vmas(a0_3_, b_, acc03);
-                acc04 = simd_vmas(a0_4_, b_, acc04);
-                a1_0_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 2], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 4], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 6]);
-                a1_1_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 8], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 10], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 12], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 14]);
-                a1_2_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 16], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 18], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 20], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 22]);
-                a1_3_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 24], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 26], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 28], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 30]);
-                a1_4_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 30], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 32], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 34], ldm->t_X_ldm[0][rci][2 * yyi + ryi + 2][rxi + 36]);
-                acc10 = simd_vmas(a1_0_, b_, acc10);
-                acc11 = simd_vmas(a1_1_, b_, acc11);
-                acc12 = simd_vmas(a1_2_, b_, acc12);
-                acc13 = simd_vmas(a1_3_, b_, acc13);
-                acc14 = simd_vmas(a1_4_, b_, acc14);
-              }
+      {
+        floatv4 acc00, acc01, acc02, acc03, acc04;
+        floatv4 acc10, acc11, acc12, acc13, acc14;
+        simd_loadu(acc00, &ldm->t_Y_ldm[0][0][3][0]);
+        simd_loadu(acc01, &ldm->t_Y_ldm[0][0][3][4]);
+        simd_loadu(acc02, &ldm->t_Y_ldm[0][0][3][8]);
+        simd_loadu(acc03, &ldm->t_Y_ldm[0][0][3][12]);
+        simd_load(acc04, &ldm->t_Y_ldm[0][0][3][15]);
+        simd_load(acc10, &ldm->t_Y_ldm[0][0][4][0]);
+        simd_load(acc11, &ldm->t_Y_ldm[0][0][4][4]);
+        simd_load(acc12, &ldm->t_Y_ldm[0][0][4][8]);
+        simd_load(acc13, &ldm->t_Y_ldm[0][0][4][12]);
+        simd_loadu(acc14, &ldm->t_Y_ldm[0][0][4][15]);
+        for (int rci = 0; rci < 3; rci++) {
+          for (int ryi = 0; ryi < 7; ryi++) {
+            for (int rxi = 0; rxi < 7; rxi++) {
+              floatv4 a0_0_, a0_1_, a0_2_, a0_3_, a0_4_, a1_0_, a1_1_, a1_2_, a1_3_, a1_4_;
+              floatv4 b_;
+              simd_loade(b_, &ldm->t_W_ldm[0][rci][ryi][rxi]);
+              a0_0_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi + 6][rxi], ldm->t_X_ldm[0][rci][ryi + 6][rxi + 2], ldm->t_X_ldm[0][rci][ryi + 6][rxi + 4], ldm->t_X_ldm[0][rci][ryi + 6][rxi + 6]);
+              a0_1_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi + 6][rxi + 8], ldm->t_X_ldm[0][rci][ryi + 6][rxi + 10], ldm->t_X_ldm[0][rci][ryi + 6][rxi + 12], ldm->t_X_ldm[0][rci][ryi + 6][rxi + 14]);
+              a0_2_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi + 6][rxi + 16], ldm->t_X_ldm[0][rci][ryi + 6][rxi + 18], ldm->t_X_ldm[0][rci][ryi + 6][rxi + 20], ldm->t_X_ldm[0][rci][ryi + 6][rxi + 22]);
+              a0_3_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi + 6][rxi + 24], ldm->t_X_ldm[0][rci][ryi + 6][rxi + 26], ldm->t_X_ldm[0][rci][ryi + 6][rxi + 28], ldm->t_X_ldm[0][rci][ryi + 6][rxi + 30]);
+              a0_4_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi + 6][rxi + 30], ldm->t_X_ldm[0][rci][ryi + 6][rxi + 32], ldm->t_X_ldm[0][rci][ryi + 6][rxi + 34], ldm->t_X_ldm[0][rci][ryi + 6][rxi + 36]);
+              acc00 = simd_vmas(a0_0_, b_, acc00);
+              acc01 = simd_vmas(a0_1_, b_, acc01);
+              acc02 = simd_vmas(a0_2_, b_, acc02);
+              acc03 = simd_vmas(a0_3_, b_, acc03);
+              acc04 = simd_vmas(a0_4_, b_, acc04);
+              a1_0_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi + 8][rxi], ldm->t_X_ldm[0][rci][ryi + 8][rxi + 2], ldm->t_X_ldm[0][rci][ryi + 8][rxi + 4], ldm->t_X_ldm[0][rci][ryi + 8][rxi + 6]);
+              a1_1_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi + 8][rxi + 8], ldm->t_X_ldm[0][rci][ryi + 8][rxi + 10], ldm->t_X_ldm[0][rci][ryi + 8][rxi + 12], ldm->t_X_ldm[0][rci][ryi + 8][rxi + 14]);
+              a1_2_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi + 8][rxi + 16], ldm->t_X_ldm[0][rci][ryi + 8][rxi + 18], ldm->t_X_ldm[0][rci][ryi + 8][rxi + 20], ldm->t_X_ldm[0][rci][ryi + 8][rxi + 22]);
+              a1_3_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi + 8][rxi + 24], ldm->t_X_ldm[0][rci][ryi + 8][rxi + 26], ldm->t_X_ldm[0][rci][ryi + 8][rxi + 28], ldm->t_X_ldm[0][rci][ryi + 8][rxi + 30]);
+              a1_4_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][ryi + 8][rxi + 30], ldm->t_X_ldm[0][rci][ryi + 8][rxi + 32], ldm->t_X_ldm[0][rci][ryi + 8][rxi + 34], ldm->t_X_ldm[0][rci][ryi + 8][rxi + 36]);
+              acc10 = simd_vmas(a1_0_, b_, acc10);
+              acc11 = simd_vmas(a1_1_, b_, acc11);
+              acc12 = simd_vmas(a1_2_, b_, acc12);
+              acc13 = simd_vmas(a1_3_, b_, acc13);
+              acc14 = simd_vmas(a1_4_, b_, acc14);
             }
           }
-          simd_storeu(acc00, &ldm->t_Y_ldm[0][0][yyi][0]);
-          simd_storeu(acc01, &ldm->t_Y_ldm[0][0][yyi][4]);
-          simd_storeu(acc02, &ldm->t_Y_ldm[0][0][yyi][8]);
-          simd_storeu(acc03, &ldm->t_Y_ldm[0][0][yyi][12]);
-          simd_storeu(acc04, &ldm->t_Y_ldm[0][0][yyi][15]);
-          simd_storeu(acc10, &ldm->t_Y_ldm[0][0][yyi + 1][0]);
-          simd_storeu(acc11, &ldm->t_Y_ldm[0][0][yyi + 1][4]);
-          simd_storeu(acc12, &ldm->t_Y_ldm[0][0][yyi + 1][8]);
-          simd_storeu(acc13, &ldm->t_Y_ldm[0][0][yyi + 1][12]);
-          simd_storeu(acc14, &ldm->t_Y_ldm[0][0][yyi + 1][15]);
         }
-      }
-      for (; yyi + 1 <= yy_n; yyi += 1) {
-        {
-          floatv4 acc00, acc01, acc02, acc03, acc04;
-          simd_loadu(acc00, &ldm->t_Y_ldm[0][0][yyi][0]);
-          simd_loadu(acc01, &ldm->t_Y_ldm[0][0][yyi][4]);
-          simd_loadu(acc02, &ldm->t_Y_ldm[0][0][yyi][8]);
-          simd_loadu(acc03, &ldm->t_Y_ldm[0][0][yyi][12]);
-          simd_loadu(acc04, &ldm->t_Y_ldm[0][0][yyi][15]);
-          for (int rci = 0; rci < 3; rci++) {
-            for (int ryi = 0; ryi < 7; ryi++) {
-              for (int rxi = 0; rxi < 7; rxi++) {
-                floatv4 a0_0_, a0_1_, a0_2_, a0_3_, a0_4_;
-                floatv4 b_;
-                simd_loade(b_, &ldm->t_W_ldm[0][rci][ryi][rxi]);
-                a0_0_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 2], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 4], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 6]);
-                a0_1_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 8], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 10], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 12], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 14]);
-                a0_2_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 16], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 18], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 20], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 22]);
-                a0_3_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 24], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 26], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 28], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 30]);
-                a0_4_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 30], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 32], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 34], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 36]);
-                acc00 = simd_vmas(a0_0_, b_, acc00);
-                acc01 = simd_vmas(a0_1_, b_, acc01);
-                acc02 = simd_vmas(a0_2_, b_, acc02);
-                acc03 = simd_vmas(a0_3_, b_, acc03);
-                acc04 = simd_vmas(a0_4_, b_, acc04);
-              }
-            }
-          }
-          simd_storeu(acc00, &ldm->t_Y_ldm[0][0][yyi][0]);
-          simd_storeu(acc01, &ldm->t_Y_ldm[0][0][yyi][4]);
-          simd_storeu(acc02, &ldm->t_Y_ldm[0][0][yyi][8]);
-          simd_storeu(acc03, &ldm->t_Y_ldm[0][0][yyi][12]);
-          simd_storeu(acc04, &ldm->t_Y_ldm[0][0][yyi][15]);
-        }
+        simd_storeu(acc00, &ldm->t_Y_ldm[0][0][3][0]);
+        simd_storeu(acc01, &ldm->t_Y_ldm[0][0][3][4]);
+        simd_storeu(acc02, &ldm->t_Y_ldm[0][0][3][8]);
+        simd_storeu(acc03, &ldm->t_Y_ldm[0][0][3][12]);
+        simd_store(acc04, &ldm->t_Y_ldm[0][0][3][15]);
+        simd_store(acc10, &ldm->t_Y_ldm[0][0][4][0]);
+        simd_store(acc11, &ldm->t_Y_ldm[0][0][4][4]);
+        simd_store(acc12, &ldm->t_Y_ldm[0][0][4][8]);
+        simd_store(acc13, &ldm->t_Y_ldm[0][0][4][12]);
+        simd_storeu(acc14, &ldm->t_Y_ldm[0][0][4][15]);
       }
     }
   }
