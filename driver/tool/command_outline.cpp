@@ -63,7 +63,7 @@ ProgramOutline outline_of_tool() {
       "  stowage network lenet -o lenet.onnx\n"
       "  stowage compile lenet.onnx -o lenet\n"
       "  stowage run lenet --check\n"
-      "  stowage explain lenet --op conv2 --steps";
+      "  stowage explain lenet --op pool1 --steps";
   program.exit_codes = {{exit_done, "done"},
                         {exit_failed, "failed with diagnostics"},
                         {exit_usage, "usage"},

@@ -359,16 +359,16 @@ constexpr CommandRow commands[] = {
     {"run", "run what was compiled, in emulation on this machine",
      "  stowage run lenet --check\n"
      "  stowage run lenet --input data=digit.npy --save-outputs out\n"
-     "  stowage run lenet --op conv2 --check --sanitize",
+     "  stowage run lenet --op pool1 --check --sanitize",
      declare_run, [](const Options& o, ToolContext& c) { return run_command(o.run, c); }},
     {"explain", "print the plan and how it came about",
      "  stowage explain lenet\n"
-     "  stowage explain lenet --op conv2 --steps\n"
+     "  stowage explain lenet --op pool1 --steps\n"
      "  stowage explain lenet --why-not pool1,conv2",
      declare_explain, [](const Options& o, ToolContext& c) { return explain_command(o.explain, c); }},
     {"simulate", "simulate the plan event by event: who waits for what, and how busy the engines are",
      "  stowage simulate lenet\n"
-     "  stowage simulate lenet --op conv2\n"
+     "  stowage simulate lenet --op pool1\n"
      "  stowage simulate lenet --trace lenet.json.gz",
      declare_simulate, [](const Options& o, ToolContext& c) { return simulate_command(o.simulate, c); }},
     {"train-cost", "train a learned evaluator for a target, on plans that are simulated",
@@ -379,7 +379,7 @@ constexpr CommandRow commands[] = {
      [](const Options& o, ToolContext& c) { return train_cost_command(o.train_cost, c); }},
     {"check", "play the loop nests through, core by core, and report every access that goes wrong",
      "  stowage check lenet\n"
-     "  stowage check lenet --op conv2 --json\n"
+     "  stowage check lenet --op pool1 --json\n"
      "  stowage check edited.nest --target sw26010 --set target.cores.count=4",
      declare_check, [](const Options& o, ToolContext& c) { return check_command(o.check, c); }},
     {"exercise", "write a nest with one fault to be found, and its sheet",
