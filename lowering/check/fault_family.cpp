@@ -23,7 +23,7 @@ std::string_view name_of(FaultFamily family) {
 std::string_view remedy_of(FaultFamily family) {
   switch (family) {
     case FaultFamily::capacity:
-      return "make buffers or the grid of cores smaller, or give the --target that the nest was made for";
+      return "make buffers smaller, or the grid of cores, or give the --target that the nest was made for";
     case FaultFamily::bounds: return "clip the box to what is there, or make the buffer larger";
     case FaultFamily::race: return "wait for the transfer before, or use another slot";
     case FaultFamily::wait: return "a transfer and its wait belong to the same iterations";

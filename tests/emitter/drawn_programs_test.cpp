@@ -2,6 +2,8 @@
 // Random programs with every dimension of their schedules drawn: verified, played through by the checker, which refuses
 // none of them, and interpreted, which gives the definition's values; every tenth round's are emitted, compiled and run
 // in emulation. STOWAGE_SEED repeats a run, STOWAGE_ROUNDS lengthens it: 2000 rounds are 20 000 programs.
+#include <iostream>
+
 #include <catch2/catch.hpp>
 
 #include <fmt/format.h>
@@ -124,6 +126,7 @@ TEST_CASE(
     "random programs with every dimension drawn: the checker refuses none, and all give the definition's values") {
   const std::uint64_t seed = number_from("STOWAGE_SEED", 20261127);
   const std::uint64_t rounds = number_from("STOWAGE_ROUNDS", 40);
+  std::cout << "STOWAGE_SEED=" << seed << " STOWAGE_ROUNDS=" << rounds << "\n";
   std::size_t checked = 0, unchecked = 0, emulated = 0;
   Dimensions dimensions;
   for (std::uint64_t round = 0; round < rounds; ++round) {

@@ -4,6 +4,7 @@
 // STOWAGE_SEED repeats a run, STOWAGE_ROUNDS lengthens it.
 #include <algorithm>
 #include <array>
+#include <iostream>
 #include <iterator>
 #include <random>
 
@@ -146,6 +147,7 @@ void check_changed(const LoopNest& nest, const LoopNest& before, const Target& t
 TEST_CASE("nests with other numbers are refused, or counted, timed and simulated, never more") {
   const std::uint64_t seed = test::number_from("STOWAGE_SEED", 20261128);
   const std::uint64_t rounds = test::number_from("STOWAGE_ROUNDS", 150);
+  std::cout << "STOWAGE_SEED=" << seed << " STOWAGE_ROUNDS=" << rounds << "\n";
   Seen seen;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     fixtures::OperatorDraw draw(seed + round);
