@@ -76,7 +76,7 @@ TEST_CASE("check reads the text of a nest, for a target") {
   const ToolRun small =
       run_stowage({"check", last, "--set", "target.ldm.bytes=8192", "--set", "target.ldm.reserved=0"});
   CHECK(small.code == 1);
-  CHECK(small.out.find(" [capacity]\n  help: make buffers or the grid of cores smaller") != std::string::npos);
+  CHECK(small.out.find(" [capacity]\n  help: make buffers smaller") != std::string::npos);
   write_text("broken.nest", "nest broken {\n");
   CHECK(run_stowage({"check", "broken.nest"}).code == 1);
 }
