@@ -410,6 +410,7 @@ int run_window(const Options& options) {
   if (options.dark || options.light) window.look().setDark(options.dark);
   window.show();
   if (!options.layout.isEmpty()) window.setFirstLayout(options.layout);
+  if (!options.front.isEmpty()) window.setFirstPane(options.front);
   if (options.paths.size() == 1) window.open({options.paths[0], {}});
   if (options.paths.size() == 2) window.open({options.paths[0], {}}, {options.paths[1], {}});
   return QCoreApplication::exec();

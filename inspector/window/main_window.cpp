@@ -245,6 +245,7 @@ void MainWindow::showStart(bool start) {
     setLayoutNamed(QStringLiteral("compile"));
   }
   giveKeyboard();
+  if (!first_pane_.isEmpty()) raisePane(std::exchange(first_pane_, {}).toStdString());
 }
 
 bool MainWindow::restoreArrangement(const QString& name) {

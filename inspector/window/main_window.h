@@ -44,6 +44,8 @@ class MainWindow : public QMainWindow {
   void settle();
   /// Instead of the last run's arrangement, once something is open.
   void setFirstLayout(const QString& name) { first_layout_ = name; }
+  /// In front once something is open.
+  void setFirstPane(const QString& name) { first_pane_ = name; }
 
   [[nodiscard]] Document& document() { return document_; }
   [[nodiscard]] Selection& selection() { return selection_; }
@@ -126,6 +128,7 @@ class MainWindow : public QMainWindow {
   QToolButton* cancel_ = nullptr;
   HelpWindow* help_ = nullptr;  ///< made when it is asked for
   QString first_layout_;
+  QString first_pane_;
   // While problems are in front because there are some: what they hide, and whether they were shown at all.
   QDockWidget* behind_problems_ = nullptr;
   bool problems_were_hidden_ = false;

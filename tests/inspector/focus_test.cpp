@@ -178,6 +178,21 @@ TEST_CASE("after a sample was opened the arrow keys work", "[inspector]") {
   }
 }
 
+TEST_CASE("the pane that --pane names is in front once something is open, with the keyboard", "[inspector]") {
+  MainWindow window;
+  window.resize(1280, 800);
+  window.setFirstLayout(QStringLiteral("compile"));
+  window.setFirstPane(QStringLiteral("timeline"));
+  window.show();
+  REQUIRE(QTest::qWaitForWindowActive(&window));
+  window.open({sample_folder("lenet"), {}});
+  REQUIRE(wait_until([&] { return window.document().plan() != nullptr && !window.document().busy(); }));
+  window.settle();
+  CHECK(!window.pane("timeline")->visibleRegion().isEmpty());
+  CHECK(window.pane("loops")->visibleRegion().isEmpty());
+  CHECK(window.pane("timeline")->isAncestorOf(QApplication::focusWidget()));
+}
+
 TEST_CASE("problems that are put away give the keyboard back", "[inspector]") {
   MainWindow window;
   open_arranged(window, "lenet", "teach");
