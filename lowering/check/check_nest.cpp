@@ -88,7 +88,14 @@ class NestChecker {
   [[nodiscard]] std::int64_t value(const IndexExpr& e) {
     if (e.is_constant()) return e.constant();
     const auto [found, is_new] = compiled_.try_emplace(&e);
-    if (is_new) found->second = CompiledIndex(e, nest_.variables.size());
+    if (is_new) {
+      found->second = CompiledIndex(e, nest_.variables.size());
+      for (const BufferId buffer : buffers_in(e)) {
+        if (!nest_.buffers.contains(buffer))
+          throw LookupOutside(fmt::format("the first element of buffer {} is asked for, and there are {} buffers",
+                                          buffer.index(), nest_.buffers.size()));
+      }
+    }
     return found->second(values_);
   }
 
