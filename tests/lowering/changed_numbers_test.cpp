@@ -133,7 +133,7 @@ void check_changed(const LoopNest& nest, const LoopNest& before, const Target& t
                                       before.core_grid.end(), is_same)
                                ? 0
                                : 1;
-  REQUIRE(estimate_time(nest, counts, target).cycles >= 0);
+  REQUIRE(estimate_time(nest, counts, target).cycles > 0);
   const Simulated result = simulate(nest, target);
   const auto* simulation = std::get_if<Simulation>(&result);
   if (simulation == nullptr) return;  // too long, which it says
