@@ -198,6 +198,11 @@ bool sends_down_columns(const Target& target) {
          target.ldm.alignment >= bytes_of_register;
 }
 
+bool sends_along_rows(const Target& target) {
+  return target.cores.column_broadcast && target.cores.mesh_columns <= rows_of_register_communication &&
+         target.ldm.alignment >= bytes_of_register;
+}
+
 Result<Target> parse_target(std::string_view toml, const std::string& file, const std::vector<std::string>& overrides,
                             Diagnostics& diagnostics, std::span<const TargetFamily> families) {
   Diagnostics own;

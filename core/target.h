@@ -48,7 +48,8 @@ struct Pipelines {
   double function_cycles = 1;     ///< exp, log and what is made of them, of one element
 };
 
-/// Register communication down a column of the mesh: one core sends registers, all others take and store them.
+/// Register communication down a column of the mesh, or along a row: one core sends registers, all others take and
+/// store them.
 struct ColumnBroadcast {
   double start_cycles = 0;   ///< from the last core's coming until the first register is there
   double vector_cycles = 1;  ///< of a core, for a register: its load and sending, or its taking and store
@@ -143,6 +144,8 @@ Result<Target> load_target(const std::string& name_or_path, const std::vector<st
 std::vector<std::string> built_in_targets();
 /// Whether it has rates for it, and emitted code can: of so many rows, in whole registers (core/athread_machine.h).
 bool sends_down_columns(const Target& target);
+/// The same along its rows, which the machine's cores do as fast.
+bool sends_along_rows(const Target& target);
 /// The TOML text that describes `target` completely (for --print-config and plan files).
 std::string to_toml(const Target& target);
 

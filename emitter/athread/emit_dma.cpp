@@ -387,39 +387,18 @@ void emit_own_wait(KernelContext& k, const Stmt& stmt, const Wait& wait) {
 
 /// For a team waits the core that has started the transfer, and the others for that core.
 void emit_wait(KernelContext& k, const Stmt& stmt, const Wait& wait) {
+  const auto sent = k.barriers.sent_at.find(stmt.id);
+  if (k.barriers.awaits_broadcast(stmt.id)) return emit_sent_box(k, stmt.id, sent->second);
   const auto team = k.barriers.waits_of.find(stmt.id);
   if (team == k.barriers.waits_of.end()) return emit_own_wait(k, stmt, wait);
   open_for_team(k, team->second);
   emit_own_wait(k, stmt, wait);
   k.out.close();
-  if (const auto sent = k.barriers.broadcast.find(stmt.id); sent != k.barriers.broadcast.end()) {
-    k.out.line(fmt::format("broadcast_down_column(core < {}, {}, {});", k.nest.mesh->columns, k.box(sent->second),
-                           k.nest.buffers[sent->second.buffer].box_bytes()),
-               stmt.id);
+  if (sent != k.barriers.sent_at.end()) {
+    emit_sent_box(k, stmt.id, sent->second);
   } else if (k.barriers.after.contains(stmt.id)) {
     emit_barrier(k, team->second, stmt.id);
   }
-}
-
-void emit_column_broadcast(CWriter& file) {
-  file.comment("From the LDM of one core, the sender, to the same place in the LDMs of all others of its column.");
-  file.line("#ifdef SW_EMULATION /* all at once, from row 0 */");
-  file.line("#define broadcast_down_column(sends, box, bytes) \\");
-  file.line("  swemu_broadcast_down_column(SWEMU_SITE, (box), (bytes))");
-  file.line("#else");
-  file.open("static void broadcast_down_column(int sends, void *box, int bytes) {");
-  file.line(fmt::format("enum {{ TO_ALL = {} }};", rows_of_register_communication));
-  file.line("doublev4 *const registers = (doublev4 *)box;");
-  file.line(fmt::format("const int count = (bytes + {}) / {};", bytes_of_register - 1, bytes_of_register));
-  file.line("int i;");
-  file.open("if (sends) {");
-  file.line("for (i = 0; i < count; ++i) simd_putc(registers[i], TO_ALL);");
-  file.else_branch("} else {");
-  file.line("for (i = 0; i < count; ++i) registers[i] = simd_getc(registers[i]);");
-  file.close();
-  file.close();
-  file.line("#endif");
-  file.blank();
 }
 
 }  // namespace stowage

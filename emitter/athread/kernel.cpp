@@ -12,6 +12,7 @@
 #include "core/quoting.h"
 #include "emitter/athread/kernel_context.h"
 #include "lowering/ir/compute_form.h"
+#include "lowering/ir/register_broadcasts.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/time/rates.h"
 
@@ -101,6 +102,10 @@ void emit_statement(KernelContext& k, const Stmt& stmt) {
     emit_fill(k, stmt, *fill);
   } else if (const auto* compute = std::get_if<Compute>(&stmt.node)) {
     emit_compute(k, stmt, *compute);
+  } else if (const auto* broadcast = std::get_if<Broadcast>(&stmt.node)) {
+    k.comment(fmt::format("broadcast of {} to the {}, where it is awaited{}{}",
+                          k.nest.stages.tensors[k.nest.buffers[broadcast->buffer].tensor].name, name_of(broadcast->to),
+                          stmt.note.empty() ? "" : ": ", stmt.note));
   } else {
     k.out.line(fmt::format("{};", barrier_of_all_cores), stmt.id);
   }
@@ -340,9 +345,8 @@ void emit_function(KernelContext& k, const std::string& name) {
 }
 
 KernelText emit(KernelContext& k, const std::string& name, const std::vector<KernelUser>& users) {
-  visit_statements(k.nest.body, [](const Stmt& s) {
-    check(!std::holds_alternative<Broadcast>(s.node), "nothing but gets is emitted of what teams of cores do");
-  });
+  for (const auto& [statement, why] : broadcasts_not_by_registers(k.nest, k.target))
+    fail_check(fmt::format("broadcast {} is not emitted: {}", statement, why));
   KernelText text;
   emit_function(k, name);
   CWriter file;
@@ -351,11 +355,11 @@ KernelText emit(KernelContext& k, const std::string& name, const std::vector<Ker
     for (const char* header : {"<math.h>", "<stddef.h>", "<stdint.h>"}) file.line(fmt::format("#include {}", header));
     file.blank();
     for (const char* header : {"slave.h", "dma.h"}) file.line(fmt::format("#include \"{}\"", header));
-    const bool sends = !k.barriers.broadcast.empty();
+    const bool sends = !k.barriers.sent_at.empty();
     if (k.target.cores.vector_lanes > 1 || sends) file.line("#include \"simd.h\"");
     for (const char* header : {"layers_mix.h", "sw_rt.h"}) file.line(fmt::format("#include \"{}\"", header));
     file.blank();
-    if (sends) emit_column_broadcast(file);
+    emit_register_broadcasts(k, file);
   }
   for (std::size_t t = 0; t < k.tables.size(); ++t) {
     file.line(fmt::format("static const int {}[] = {{{}}};", k.table_names[t], fmt::join(k.tables[t]->values, ", ")));

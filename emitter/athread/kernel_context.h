@@ -72,8 +72,10 @@ void name_dma(KernelContext& k);
 const DmaNames& names_of(const KernelContext& k, const Stmt& stmt, const Dma& dma);
 void emit_dma(KernelContext& k, const Stmt& stmt, const Dma& dma);
 void emit_wait(KernelContext& k, const Stmt& stmt, const Wait& wait);
-/// The function that kernels with gets of columns call behind their waits.
-void emit_column_broadcast(CWriter& file);
+/// What a team's cores do at a wait: one of them sends, the others take.
+void emit_sent_box(KernelContext& k, int statement, const SentBox& sent);
+/// The functions that kernels call there, those that they need.
+void emit_register_broadcasts(const KernelContext& k, CWriter& file);
 /// All cores of a team wait for each other.
 void emit_barrier(KernelContext& k, Space team, int statement);
 /// Begins what one core of a team does for all of it.

@@ -5,18 +5,17 @@
 #include <map>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/number_text.h"
+#include "lowering/check/index_numbers.h"
 #include "lowering/check/index_span.h"
 #include "lowering/check/ldm_contents.h"
 #include "lowering/check/team_events.h"
 #include "lowering/check/tensor_writers.h"
 #include "lowering/check/whole_faults.h"
-#include "lowering/ir/compiled_index.h"
 #include "lowering/ir/enclosing.h"
 #include "lowering/ir/mesh.h"
 
@@ -31,13 +30,19 @@ constexpr std::int64_t most_elements_an_execution = 64;
 constexpr std::int64_t most_events = 2'000'000;
 constexpr std::size_t most_flights = 256;
 
+Values joined(std::initializer_list<Values> parts) {
+  Values all;
+  for (const Values& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
 /// Raised when so many executions as wanted were looked at.
 struct Enough {};
 
 class NestChecker {
  public:
   NestChecker(const LoopNest& nest, const Target& target, std::int64_t most)
-      : nest_(nest), most_(most), events_(nest), writers_(nest) {
+      : nest_(nest), most_(most), events_(nest), writers_(nest), numbers_(nest) {
     visit_statements(nest.body, [&](const Stmt& s) {
       const auto* compute = std::get_if<Compute>(&s.node);
       if (compute != nullptr && compute->part == Compute::Part::update) summed_.insert(compute->output_buffer.buffer);
@@ -50,7 +55,7 @@ class NestChecker {
   NestCheck run() {
     try {
       for (core_ = 0; core_ < nest_.cores_used(); ++core_) {
-        values_ = values_of_core(nest_, core_);
+        numbers_.of_variables = values_of_core(nest_, core_);
         LdmContents ldm(nest_);
         ldm_ = &ldm;
         walk(nest_.body);
@@ -64,7 +69,7 @@ class NestChecker {
     } catch (const Enough&) {
       result_.complete = false;
     } catch (const LookupOutside& lookup) {
-      add(FaultFamily::bounds, {walked_, values_}, lookup.text);
+      add(FaultFamily::bounds, {walked_, numbers_.of_variables}, lookup.text);
       result_.complete = false;
     }
     return std::move(result_);
@@ -73,7 +78,7 @@ class NestChecker {
  private:
   // --- what is found -------------------------------------------------------------------------------------------------
 
-  [[nodiscard]] Moment now(const Stmt& s) const { return {s.id, values_}; }
+  [[nodiscard]] Moment now(const Stmt& s) const { return {s.id, numbers_.of_variables}; }
 
   void add(FaultFamily family, const Moment& at, std::string what, const Moment* other = nullptr, int other_core = -1) {
     const int other_statement = other != nullptr ? other->statement : -1;
@@ -83,41 +88,10 @@ class NestChecker {
     result_.faults.push_back(std::move(fault));
   }
 
-  // --- values --------------------------------------------------------------------------------------------------------
-
-  [[nodiscard]] std::int64_t value(const IndexExpr& e) {
-    if (e.is_constant()) return e.constant();
-    const auto [found, is_new] = compiled_.try_emplace(&e);
-    if (is_new) {
-      found->second = CompiledIndex(e, nest_.variables.size());
-      for (const BufferId buffer : buffers_in(e)) {
-        if (!nest_.buffers.contains(buffer))
-          throw LookupOutside(fmt::format("the first element of buffer {} is asked for, and there are {} buffers",
-                                          buffer.index(), nest_.buffers.size()));
-      }
-    }
-    return found->second(values_);
-  }
-
-  Values values(const std::vector<IndexExpr>& expressions) {
-    Values made;
-    for (const IndexExpr& e : expressions) made.push_back(value(e));
-    return made;
-  }
-
-  ElementBox box_of(const std::vector<Range>& ranges) {
-    ElementBox box;
-    for (const Range& range : ranges) {
-      box.low.push_back(value(range.start));
-      box.end.push_back(box.low.back() + std::max<std::int64_t>(0, value(range.extent)));
-    }
-    return box;
-  }
-
   /// Code is written for no larger boxes than are declared, and asks whether there is one only where there need not be.
   void check_declared(const Stmt& s, const std::vector<Range>& ranges) {
     for (const Range& range : ranges) {
-      const std::int64_t extent = value(range.extent);
+      const std::int64_t extent = numbers_.value(range.extent);
       const std::int64_t least = bounds(range.extent, [&](VarId v) { return nest_.variables[v.index()].range; }).low;
       if (extent <= range.max_extent && (extent > 0 || least <= 0)) continue;
       add(FaultFamily::bounds, now(s),
@@ -139,21 +113,21 @@ class NestChecker {
   void walk(const Stmt& s) {
     walked_ = s.id;
     if (const auto* loop = std::get_if<Loop>(&s.node)) {
-      const std::int64_t trips = value(loop->extent);
+      const std::int64_t trips = numbers_.value(loop->extent);
       for (std::int64_t trip = 0; trip < trips; ++trip) {
-        values_[loop->variable.index()] = trip;
+        numbers_.of_variables[loop->variable.index()] = trip;
         count();
         walk(loop->body);
       }
       return;
     }
     if (const auto* let = std::get_if<Let>(&s.node)) {
-      values_[let->variable.index()] = value(let->value);
+      numbers_.of_variables[let->variable.index()] = numbers_.value(let->value);
       return;
     }
     if (const auto* guard = std::get_if<Guard>(&s.node)) {
       const bool passes = std::any_of(guard->any_positive.begin(), guard->any_positive.end(),
-                                      [&](const IndexExpr& e) { return value(e) > 0; });
+                                      [&](const IndexExpr& e) { return numbers_.value(e) > 0; });
       if (passes) walk(guard->body);
       return;
     }
@@ -163,7 +137,7 @@ class NestChecker {
     if (const auto* fill = std::get_if<Fill>(&s.node)) filling(s, *fill);
     if (const auto* compute = std::get_if<Compute>(&s.node)) computing(s, *compute);
     if (std::holds_alternative<Barrier>(s.node)) event(s, {});
-    if (std::holds_alternative<Broadcast>(s.node)) ++result_.not_looked_at;
+    if (const auto* broadcast = std::get_if<Broadcast>(&s.node)) sending(s, *broadcast);
   }
 
   void count() {
@@ -178,7 +152,7 @@ class NestChecker {
   /// The slot that a use names, if there is one.
   std::optional<SlotOfBuffer> place_of(const Stmt& s, const BufferUse& use) {
     const Buffer& buffer = nest_.buffers[use.buffer];
-    const std::int64_t slot = value(use.slot);
+    const std::int64_t slot = numbers_.value(use.slot);
     if (slot >= 0 && slot < buffer.slots) return SlotOfBuffer{use.buffer, slot};
     add(FaultFamily::bounds, now(s), fmt::format("buffer {} has no slot {}, but {}", buffer.name, slot, buffer.slots));
     return std::nullopt;
@@ -245,17 +219,13 @@ class NestChecker {
     if (!place) return;
     const NestTensorId tensor = dma.nest_tensor;
     check_declared(s, dma.region);
-    const ElementBox region = box_of(dma.region);
-    const Values origin = values(origin_of(nest_, dma.buffer));
+    const ElementBox region = numbers_.box_of(dma.region);
+    const Values origin = numbers_.all(origin_of(nest_, dma.buffer));
     const bool meets = dma.to != Space::ldm;
     TransferUnderWay flight{*place, moved(region, origin, -1), origin, dma.direction == DmaDirection::get, meets,
                             now(s)};
     if (flight.of_team) {
-      Values what = region.low;
-      what.insert(what.end(), region.end.begin(), region.end.end());
-      what.insert(what.end(), flight.box.low.begin(), flight.box.low.end());
-      what.push_back(place->slot);
-      event(s, std::move(what));
+      event(s, joined({region.low, region.end, flight.box.low, {place->slot}}));
     }
     if (!region.is_empty()) {
       if (!flight.of_team || is_first_of(nest_, dma.to, core_)) ++result_.transfers;
@@ -281,18 +251,45 @@ class NestChecker {
     ldm_->start(std::move(flight));
   }
 
-  /// Ends the transfers of the statement that has most of them under way: nothing waits for these, while others may be
-  /// awaited yet.
+  /// The sender's box is read, that of every core of the team is filled.
+  void sending(const Stmt& s, const Broadcast& broadcast) {
+    const auto from = place_of(s, broadcast.source);
+    const auto to = place_of(s, broadcast.buffer);
+    if (!from || !to) return;
+    check_declared(s, broadcast.region);
+    const ElementBox region = numbers_.box_of(broadcast.region);
+    const Values origin = numbers_.all(origin_of(nest_, broadcast.buffer));
+    const Values origin_there = numbers_.all(origin_of(nest_, broadcast.source));
+    TransferUnderWay taken{*to, moved(region, origin, -1), origin, true, true, now(s)};
+    TransferUnderWay sent{*from, moved(region, origin_there, -1), origin_there, false, true, now(s)};
+    const std::int64_t sender = numbers_.value(broadcast.sender);
+    event(s, joined({region.low, region.end, taken.box.low, {to->slot, sender}}));
+    const Teams teams(nest_, broadcast.to);
+    if (sender < 0 || sender >= teams.size())
+      add(FaultFamily::message, now(s),
+          fmt::format("core {} of the {} is to send, which has {}", sender, name_of(broadcast.to), teams.size()));
+    const bool sends = teams.index_in_team(core_) == sender;
+    if (region.is_empty() || !is_in_buffer(s, *to, taken.box) || (sends && !is_in_buffer(s, *from, sent.box))) {
+      taken.box = sent.box = whole(Values(region.low.size(), 0));
+    } else {
+      result_.transfers += sends ? 1 : 0;
+      if (sends) {
+        check_free(s, *from, sent.box, true);
+        check_there(s, *from, sent.box, origin_there);
+        check_summed(s, *from, sent.box, origin_there, "sent");
+        ldm_->start(std::move(sent));
+      }
+      check_free(s, *to, taken.box, false);
+    }
+    if (ldm_->flights().size() >= most_flights) end_piled_up();
+    ldm_->start(std::move(taken));
+  }
+
+  /// Nothing waits for these, while others may be awaited yet.
   void end_piled_up() {
-    std::map<int, std::int64_t> under_way;
-    for (const TransferUnderWay& flight : ldm_->flights()) ++under_way[flight.started.statement];
-    const auto most = std::max_element(under_way.begin(), under_way.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
-    const auto is_piled_up = [&](const TransferUnderWay& flight) { return flight.started.statement == most->first; };
-    const auto first = std::find_if(ldm_->flights().begin(), ldm_->flights().end(), is_piled_up);
-    add(FaultFamily::wait, first->started,
-        fmt::format("{} transfers of this statement are under way, for which nothing has waited", most->second));
-    ldm_->end(is_piled_up);
+    const auto ended = ldm_->end_most_started();
+    add(FaultFamily::wait, ended.front().started,
+        fmt::format("{} transfers of this statement are under way, for which nothing has waited", ended.size()));
   }
 
   void put(const Stmt& s, NestTensorId tensor, const ElementBox& region) {
@@ -317,7 +314,7 @@ class NestChecker {
   void tell_other(const Stmt& s, const std::optional<TensorWriters::Element>& other, const Tell& tell) {
     if (writers_.visited() > most_elements_an_execution * most_) throw Enough();
     if (!other) return;
-    const Moment moment{other->statement, Values(values_.size(), 0)};
+    const Moment moment{other->statement, Values(numbers_.of_variables.size(), 0)};
     add(FaultFamily::overlap, now(s), tell(*other, fmt::format("[{}]", fmt::join(other->at, ", "))), &moment,
         other->core);
   }
@@ -325,9 +322,9 @@ class NestChecker {
   void await(const Stmt& s, const Wait& wait) {
     std::optional<SlotOfBuffer> place;
     if (wait.slot && !(place = place_of(s, *wait.slot))) return;
-    const auto ended = ldm_->end([&](const TransferUnderWay& flight) {
-      return place ? flight.place == *place : flight.started.statement == wait.dma;
-    });
+    const auto ended =
+        place ? ldm_->end_in(*place)
+              : ldm_->end([&](const TransferUnderWay& flight) { return flight.started.statement == wait.dma; });
     if (std::any_of(ended.begin(), ended.end(), [](const TransferUnderWay& flight) { return flight.of_team; }))
       event(s, {});
     if (!ended.empty()) return;
@@ -341,7 +338,7 @@ class NestChecker {
     if (!place) return;
     const ElementBox all = whole(nest_.buffers[place->buffer].extents);
     std::vector<ElementBox> filled = {all};
-    if (fill.around) filled = without(all, box_of(*fill.around));
+    if (fill.around) filled = without(all, numbers_.box_of(*fill.around));
     std::optional<SumTerms> sum;
     if (!fill.around && summed_.contains(fill.buffer.buffer)) sum.emplace();
     for (ElementBox& box : filled) {
@@ -353,7 +350,7 @@ class NestChecker {
 
   void computing(const Stmt& s, const Compute& compute) {
     check_declared(s, compute.box);
-    const ElementBox points = box_of(compute.box);
+    const ElementBox points = numbers_.box_of(compute.box);
     if (points.is_empty()) return;
     const Stage& stage = nest_.stages.stages[compute.stage];
     std::vector<Interval> axes;
@@ -367,7 +364,7 @@ class NestChecker {
       if (compute.read_buffers[r]) check_kept(s, compute, r, *place);
     }
     const auto rank = static_cast<std::ptrdiff_t>(stage.spatial);
-    const Values origin = values(origin_of(nest_, compute.output_buffer));
+    const Values origin = numbers_.all(origin_of(nest_, compute.output_buffer));
     const ElementBox output{{points.low.begin(), points.low.begin() + rank},
                             {points.end.begin(), points.end.begin() + rank}};
     const ElementBox box = moved(output, origin, -1);
@@ -382,11 +379,11 @@ class NestChecker {
   /// What lies at the bytes of the result is read in place: each element for the one that is put there.
   void check_kept(const Stmt& s, const Compute& compute, ReadId r, const SlotOfBuffer& written) {
     const BufferUse& use = *compute.read_buffers[r];
-    const SlotOfBuffer place{use.buffer, value(use.slot)};
+    const SlotOfBuffer place{use.buffer, numbers_.value(use.slot)};
     if (!share_bytes(nest_, place, written)) return;
     const Stage& stage = nest_.stages.stages[compute.stage];
     bool in_place = compute.part != Compute::Part::update && match(nest_, place, written) &&
-                    values(origin_of(nest_, use)) == values(origin_of(nest_, compute.output_buffer));
+                    numbers_.all(origin_of(nest_, use)) == numbers_.all(origin_of(nest_, compute.output_buffer));
     for (std::size_t d = 0; d < stage.reads[r].index.size(); ++d)
       in_place = in_place && stage.reads[r].index[d].is_variable(VarId(d));
     if (in_place) return;
@@ -398,7 +395,7 @@ class NestChecker {
   void read(const Stmt& s, const Access& access, const BufferUse& use, const std::vector<Interval>& axes) {
     const auto place = place_of(s, use);
     if (!place) return;
-    const Values origin = values(origin_of(nest_, use));
+    const Values origin = numbers_.all(origin_of(nest_, use));
     ElementBox box;
     for (const IndexExpr& e : access.index) {
       const auto span = span_of(e, axes);
@@ -435,9 +432,8 @@ class NestChecker {
   int core_ = 0;
   int walked_ = -1;  ///< statement
   std::int64_t event_count_ = 0;
-  Values values_;  ///< by variable, then of first elements of buffers, which are not known
+  IndexNumbers numbers_;
   LdmContents* ldm_ = nullptr;
-  std::unordered_map<const IndexExpr*, CompiledIndex> compiled_;
   std::set<std::tuple<FaultFamily, int, int>> told_;
 };
 

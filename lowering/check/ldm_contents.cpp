@@ -2,6 +2,7 @@
 #include "lowering/check/ldm_contents.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -123,6 +124,22 @@ void LdmContents::add(const SlotOfBuffer& place, const Piece& piece, const Compu
   for (ElementBox& rest : missing(piece.box, held))  // a fault of its own; from here on as if it had been begun
     parts.push_back({std::move(rest), piece.origin, piece.written, with_terms(nest_, SumTerms{}, compute, points)});
   for (Piece& part : parts) write(place, std::move(part));
+}
+
+std::vector<TransferUnderWay> LdmContents::end_in(const SlotOfBuffer& place) {
+  std::set<Moment> started;
+  for (const TransferUnderWay& flight : flights_) {
+    if (flight.place == place) started.insert(flight.started);
+  }
+  return end([&](const TransferUnderWay& flight) { return started.contains(flight.started); });
+}
+
+std::vector<TransferUnderWay> LdmContents::end_most_started() {
+  std::map<int, std::int64_t> under_way;
+  for (const TransferUnderWay& flight : flights_) ++under_way[flight.started.statement];
+  const auto most = std::max_element(under_way.begin(), under_way.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  return end([&](const TransferUnderWay& flight) { return flight.started.statement == most->first; });
 }
 
 }  // namespace stowage

@@ -18,6 +18,7 @@ namespace stowage {
 struct Moment {
   int statement = -1;
   std::vector<std::int64_t> values;
+  friend auto operator<=>(const Moment&, const Moment&) = default;
 };
 
 Execution execution_of(const LoopNest& nest, const Moment& moment, int core);
@@ -85,6 +86,10 @@ class LdmContents {
     }
     return ended;
   }
+  /// Those of a slot, and what the same broadcasts do to other slots.
+  std::vector<TransferUnderWay> end_in(const SlotOfBuffer& place);
+  /// Those of the statement that has most of them under way; there are some.
+  std::vector<TransferUnderWay> end_most_started();
   [[nodiscard]] const std::vector<TransferUnderWay>& flights() const { return flights_; }
 
  private:

@@ -14,6 +14,11 @@ TeamEvents::TeamEvents(const LoopNest& nest)
   visit_statements(nest.body, [&](const Stmt& s) {
     const auto* dma = std::get_if<Dma>(&s.node);
     if (dma != nullptr && dma->to != Space::ldm) team_of_[s.id] = of_buffer[dma->buffer.buffer] = dma->to;
+    const auto* broadcast = std::get_if<Broadcast>(&s.node);
+    if (broadcast != nullptr) {
+      team_of_[s.id] = of_buffer[broadcast->buffer.buffer] = broadcast->to;
+      of_buffer.try_emplace(broadcast->source.buffer, broadcast->to);
+    }
     if (std::holds_alternative<Barrier>(s.node)) team_of_[s.id] = Space::mesh;
   });
   visit_statements(nest.body, [&](const Stmt& s) {

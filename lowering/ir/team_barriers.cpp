@@ -17,12 +17,13 @@ class Finder {
  public:
   explicit Finder(const LoopNest& nest) {
     visit_statements(nest.body, [&](const Stmt& s) {
+      if (const auto* broadcast = std::get_if<Broadcast>(&s.node)) broadcasts_.emplace(s.id, broadcast);
       const auto* dma = std::get_if<Dma>(&s.node);
       if (dma == nullptr || dma->to == Space::ldm || dma->direction == DmaDirection::put) return;
       of_get_[s.id] = of_buffer_[dma->buffer] = dma->to;
       box_of_get_.emplace(s.id, dma->buffer);
     });
-    if (of_get_.empty()) return;
+    if (of_get_.empty() && broadcasts_.empty()) return;
     // Before the first statement a core may not have come to this nest.
     Used used;
     for (const auto& [id, team] : of_get_) {
@@ -85,12 +86,20 @@ class Finder {
   }
 
   void await(int id, const Wait& wait, Block::const_iterator here, Block::const_iterator end, Used& used) {
+    if (const auto sent = broadcasts_.find(wait.dma); !wait.slot && sent != broadcasts_.end()) {
+      // The sender may have gone on when another core takes the last register: this is no barrier for what follows.
+      const Broadcast& broadcast = *sent->second;
+      found.after[id] = broadcast.to;
+      found.sent_at.emplace(id, SentBox{broadcast.source, broadcast.buffer, broadcast});
+      return;
+    }
     const auto team = team_waited_for(wait);
     if (!team) return;
     found.waits_of[id] = *team;
     if (*team == Space::column) {
       found.after[id] = *team;
-      found.broadcast.emplace(id, wait.slot ? *wait.slot : box_of_get_.at(wait.dma));
+      const BufferUse box = wait.slot ? *wait.slot : box_of_get_.at(wait.dma);
+      found.sent_at.emplace(id, SentBox{box, box});
       return meet(used, *team);
     }
     for (auto next = std::next(here); next != end; ++next) {
@@ -103,9 +112,10 @@ class Finder {
     meet(used, *team);
   }
 
-  std::map<int, Space> of_get_;          ///< by Stmt::id
-  std::map<int, BufferUse> box_of_get_;  ///< by Stmt::id
-  std::map<BufferId, Space> of_buffer_;  ///< that they fill
+  std::map<int, Space> of_get_;                 ///< by Stmt::id
+  std::map<int, BufferUse> box_of_get_;         ///< by Stmt::id
+  std::map<BufferId, Space> of_buffer_;         ///< that they fill
+  std::map<int, const Broadcast*> broadcasts_;  ///< by Stmt::id
 };
 
 }  // namespace

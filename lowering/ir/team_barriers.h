@@ -10,24 +10,37 @@
 // In a loop that loads ahead (wait; get of the next trip; compute) one barrier a trip is left, that of the wait.
 //
 // Of a column the first core loads into its own LDM, and behind every wait all of its cores meet to take that from it,
-// so that no barrier is needed besides.
+// so that no barrier is needed besides. A broadcast from LDM to LDM is made in the same way, where its cores wait for
+// it.
 //
 // The emitted code has them, and what a barrier costs is counted and simulated, at the same places.
 #pragma once
 
 #include <map>
+#include <optional>
 
 #include "lowering/ir/loop_nest.h"
 
 namespace stowage {
 
-struct TeamBarriers {
-  std::map<int, Space> before;         ///< by Stmt::id of gets of a team: a barrier of that team
-  std::map<int, Space> after;          ///< by Stmt::id of waits for them: the same, or a column's broadcast
-  std::map<int, Space> waits_of;       ///< by Stmt::id, all waits for gets of a team: that team
-  std::map<int, BufferUse> broadcast;  ///< by Stmt::id of waits in `after`, of a column: the box that goes down it
+/// What goes from the LDM of one core of a team into those of all of it, register by register.
+struct SentBox {
+  BufferUse from, to;
+  std::optional<Broadcast> broadcast = std::nullopt;  ///< none: what the team's first core has loaded, the whole box
+};
 
-  [[nodiscard]] bool any() const { return !waits_of.empty(); }
+struct TeamBarriers {
+  std::map<int, Space> before;    ///< by Stmt::id of gets of a team: a barrier of that team
+  std::map<int, Space> after;     ///< by Stmt::id of waits for them: the same, or what is sent; of waits for broadcasts
+  std::map<int, Space> waits_of;  ///< by Stmt::id, all waits for gets of a team: that team
+  std::map<int, SentBox> sent_at;  ///< by Stmt::id of waits in `after`, for a column's get or for a broadcast
+
+  [[nodiscard]] bool any() const { return !waits_of.empty() || !after.empty(); }
+  /// Whether a wait is for a broadcast, which no core has started before.
+  [[nodiscard]] bool awaits_broadcast(int statement) const {
+    const auto found = sent_at.find(statement);
+    return found != sent_at.end() && found->second.broadcast.has_value();
+  }
   /// Whose barriers stand at a statement that has some.
   [[nodiscard]] Space team_at(int statement) const {
     const auto found = before.find(statement);

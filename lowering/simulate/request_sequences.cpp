@@ -128,9 +128,11 @@ class SequenceWriter {
         with_uses_(sharing == Sharing::equal_slots),
         barriers_(team_barriers(nest)),
         deciding_(deciding_variables(nest, with_uses_)) {
-    for (const auto& [wait, team] : barriers_.waits_of) {
-      all_.meet_in_rows = all_.meet_in_rows || team == Space::row;
-      all_.meet_in_columns = all_.meet_in_columns || team == Space::column;
+    for (const auto* meetings : {&barriers_.waits_of, &barriers_.after}) {
+      for (const auto& [statement, team] : *meetings) {
+        all_.meet_in_rows = all_.meet_in_rows || team == Space::row;
+        all_.meet_in_columns = all_.meet_in_columns || team == Space::column;
+      }
     }
     if (all_.meet_in_rows || all_.meet_in_columns) all_.columns = nest.mesh->columns;
     for (const Buffer& buffer : nest.buffers) {
@@ -220,6 +222,8 @@ class SequenceWriter {
 
   /// One core of a team moves and waits for all of them.
   [[nodiscard]] bool is_for_this_core(const Stmt& statement) const {
+    // A broadcast passes while its cores meet at the wait.
+    if (std::holds_alternative<Broadcast>(statement.node) || barriers_.awaits_broadcast(statement.id)) return false;
     std::optional<Space> team = team_of(statement);
     if (const auto wait = barriers_.waits_of.find(statement.id); wait != barriers_.waits_of.end()) team = wait->second;
     return !team || is_first_of(*team);

@@ -26,7 +26,7 @@ struct Request {
     transfer,         ///< starts one
     await_statement,  ///< waits for what a statement started
     await_slot,       ///< waits for all that is under way in a slot
-    barrier           ///< of the cores of a row or of all, or a broadcast down a column
+    barrier           ///< of the cores of a row or of all, or a broadcast along a row or down a column
   };
   Kind kind = Kind::compute;
   int statement = 0;                           ///< index into RequestSequences::statements

@@ -14,6 +14,7 @@
 #include "lowering/ir/compute_form.h"
 #include "lowering/ir/enclosing.h"
 #include "lowering/ir/mesh.h"
+#include "lowering/ir/register_broadcasts.h"
 #include "lowering/time/core_costs.h"
 #include "lowering/time/rates.h"
 #include "lowering/time/row_alignment.h"
@@ -111,16 +112,18 @@ void add_most_calls(CostTable& table, const NestCounts& counts) {
 }  // namespace
 
 std::optional<std::string> without_rate(const LoopNest& nest, const Target& target) {
+  const std::map<int, std::string> without = broadcasts_not_by_registers(nest, target);
   const Stmt* first = nullptr;
   visit_statements(nest.body, [&](const Stmt& s) {
-    const bool priced =
-        !std::holds_alternative<Broadcast>(s.node) && (team_of(s) != Space::column || sends_down_columns(target));
+    const bool is_get = !std::holds_alternative<Broadcast>(s.node);
+    const bool priced = is_get ? team_of(s) != Space::column || sends_down_columns(target) : !without.contains(s.id);
     if (first == nullptr && !priced) first = &s;
   });
   if (first == nullptr) return std::nullopt;
   const Route route = *route_of(*first);
-  return fmt::format("no-rate: statement {}: no target says how fast transfers from {} to a {} are", first->id,
-                     name_of(route.from), name_of(route.to));
+  const auto why = without.find(first->id);
+  return fmt::format("no-rate: statement {}: nothing says how fast this transfer from {} to a {} is{}", first->id,
+                     name_of(route.from), name_of(route.to), why == without.end() ? "" : ": " + why->second);
 }
 
 CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Target& target) {
@@ -145,7 +148,7 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const CoreC
       CostFormula cost = meeting_cost(nest, barriers, id, target);
       if (kind_of(cost) != kind) continue;
       if (auto* barrier = std::get_if<BarrierCost>(&cost)) barrier->barriers_of_busiest *= times;
-      if (auto* broadcast = std::get_if<ColumnBroadcastCost>(&cost)) {
+      if (auto* broadcast = std::get_if<RegisterBroadcastCost>(&cost)) {
         broadcast->broadcasts *= times;
         broadcast->registers *= times;
       }
@@ -158,16 +161,21 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const CoreC
   return table;
 }
 
-ColumnBroadcastCost column_broadcast_cost(std::int64_t bytes, const Target& target) {
+RegisterBroadcastCost column_broadcast_cost(std::int64_t bytes, const Target& target) {
   const ColumnBroadcast& rates = target.cores.column_broadcast.value();
-  return {1, ceil_div(bytes, bytes_of_register), rates.start_cycles, rates.vector_cycles};
+  return {Space::column, 1, ceil_div(bytes, bytes_of_register), rates.start_cycles, rates.vector_cycles};
 }
 
 CostFormula meeting_cost(const LoopNest& nest, const TeamBarriers& barriers, int statement, const Target& target) {
-  const auto sent = barriers.broadcast.find(statement);
-  if (sent == barriers.broadcast.end())
+  const auto sent = barriers.sent_at.find(statement);
+  if (sent == barriers.sent_at.end())
     return BarrierCost{barriers_of(nest, barriers.team_at(statement), target), target.cores.barrier_cycles};
-  return column_broadcast_cost(nest.buffers[sent->second.buffer].box_bytes(), target);
+  const std::optional<Broadcast>& broadcast = sent->second.broadcast;
+  if (!broadcast) return column_broadcast_cost(nest.buffers[sent->second.to.buffer].box_bytes(), target);
+  RegisterBroadcastCost cost = column_broadcast_cost(broadcast_bytes(nest, *broadcast), target);
+  cost.team = broadcast->to;
+  cost.register_cycles += 1;  // the sender stores what it sends at another place of its own LDM
+  return cost;
 }
 
 LaunchCost launch_cost(LaunchedBy launch, const Target& target) {
@@ -180,7 +188,7 @@ CostKind kind_of(const CostFormula& formula) {
           [](const LaunchCost&) { return CostKind::launch; },
           [](const TransferCost& cost) { return cost.direction == DmaDirection::get ? CostKind::get : CostKind::put; },
           [](const BarrierCost&) { return CostKind::barrier; },
-          [](const ColumnBroadcastCost&) { return CostKind::broadcast; },
+          [](const RegisterBroadcastCost&) { return CostKind::broadcast; },
           [](const ComputeCost&) { return CostKind::compute; }, [](const FillCost&) { return CostKind::fill; }},
       formula);
 }
@@ -196,7 +204,7 @@ std::int64_t cycles_of(const CostFormula& formula) {
                                  return std::max<std::int64_t>(0, all - cost.filled_cycles - cost.hidden_cycles);
                                },
                                [](const BarrierCost& cost) { return whole_cycles(meeting_cycles(cost)); },
-                               [](const ColumnBroadcastCost& cost) { return whole_cycles(meeting_cycles(cost)); },
+                               [](const RegisterBroadcastCost& cost) { return whole_cycles(meeting_cycles(cost)); },
                                [](const ComputeCost& cost) {
                                  return whole_cycles(static_cast<double>(cost.points_of_busiest) *
                                                      static_cast<double>(cost.operations) / cost.operations_per_cycle);
@@ -208,7 +216,7 @@ std::int64_t cycles_of(const CostFormula& formula) {
 double meeting_cycles(const CostFormula& formula) {
   if (const auto* barriers = std::get_if<BarrierCost>(&formula))
     return static_cast<double>(barriers->barriers_of_busiest) * barriers->cycles;
-  const auto* sent = std::get_if<ColumnBroadcastCost>(&formula);
+  const auto* sent = std::get_if<RegisterBroadcastCost>(&formula);
   if (sent == nullptr) return 0;
   return static_cast<double>(sent->broadcasts) * sent->start_cycles +
          static_cast<double>(sent->registers) * sent->register_cycles;
@@ -237,7 +245,7 @@ std::string_view name_of(CostKind kind) {
     case CostKind::launch: return "launch";
     case CostKind::get: return "dma get";
     case CostKind::barrier: return "barrier";
-    case CostKind::broadcast: return "column broadcast";
+    case CostKind::broadcast: return "broadcast";
     case CostKind::compute: return "compute";
     case CostKind::fill: return "fill";
     case CostKind::put: return "dma put";
@@ -280,9 +288,10 @@ std::string formula_text(const CostFormula& formula) {
           [](const BarrierCost& cost) {
             return fmt::format("{} barriers of the busiest core * {} cycles", cost.barriers_of_busiest, cost.cycles);
           },
-          [](const ColumnBroadcastCost& cost) {
-            return fmt::format("{} broadcasts down each column * {} cycles + {} registers * {} cycles", cost.broadcasts,
-                               cost.start_cycles, cost.registers, cost.register_cycles);
+          [](const RegisterBroadcastCost& cost) {
+            return fmt::format("{} broadcasts {} * {} cycles + {} registers * {} cycles", cost.broadcasts,
+                               cost.team == Space::row ? "along each row" : "down each column", cost.start_cycles,
+                               cost.registers, cost.register_cycles);
           },
           [](const ComputeCost& cost) {
             const bool strided = cost.form != ComputeForm::scalar && !cost.vectors;
@@ -314,7 +323,7 @@ std::string source_of(const CostFormula& formula) {
                                cost.one_core_seconds > 0 ? ", dma.core_bytes_per_second" : "");
           },
           [](const BarrierCost&) -> std::string { return "target: cores.barrier_cycles"; },
-          [](const ColumnBroadcastCost&) -> std::string { return "target: cores.column_broadcast"; },
+          [](const RegisterBroadcastCost&) -> std::string { return "target: cores.column_broadcast"; },
           [](const ComputeCost& cost) -> std::string {
             if (cost.peak > 0) return "target: cores.pipelines, instructions of the emitted loop";
             return cost.vectors ? "target: cores.vector_flops_per_cycle" : "target: cores.scalar_flops_per_cycle";

@@ -63,9 +63,10 @@ struct BarrierCost {
   double cycles = 0;  ///< of each, when the last core has come
 };
 
-/// What one core of each column has loaded goes down the column, while no core of it does anything else.
-struct ColumnBroadcastCost {
-  std::int64_t broadcasts = 0;  ///< of a column
+/// What one core of each column or row has goes to all of it, while no core of it does anything else.
+struct RegisterBroadcastCost {
+  Space team = Space::column;
+  std::int64_t broadcasts = 0;  ///< of a column or row
   std::int64_t registers = 0;   ///< in all of them
   double start_cycles = 0;      ///< of a broadcast, when the last core has come
   double register_cycles = 0;
@@ -92,23 +93,23 @@ struct FillCost {
   std::int64_t stores_of_busiest = 0;  ///< of vectors or of elements, one a cycle
 };
 
-using CostFormula = std::variant<LaunchCost, TransferCost, BarrierCost, ColumnBroadcastCost, ComputeCost, FillCost>;
+using CostFormula = std::variant<LaunchCost, TransferCost, BarrierCost, RegisterBroadcastCost, ComputeCost, FillCost>;
 
 struct Cost {
   std::optional<int> statement;  ///< Stmt::id; none for how the kernel begins
   CostFormula formula;
 };
 
-/// The first statement that no rate of the target prices, a broadcast from LDM to LDM or a get of a column where none
-/// is known, as "no-rate: statement 7: …"; nothing of a nest that has a cost table.
+/// The first statement that no rate of the target prices, a broadcast that is none by registers or a get of a column
+/// where none is known, as "no-rate: statement 7: …"; nothing of a nest that has a cost table.
 std::optional<std::string> without_rate(const LoopNest& nest, const Target& target);
 
 /// Rows: launch, gets, barriers, broadcasts, computations, fills, puts; each in program order.
 using CostTable = std::vector<Cost>;
 
-/// Of one broadcast of a box down a column, on a target that has them.
-ColumnBroadcastCost column_broadcast_cost(std::int64_t bytes, const Target& target);
-/// Of one meeting of a team at a get or a wait: of its barrier, or of the broadcast down a column.
+/// Of one broadcast of a box down a column to the same place in all LDMs, on a target that has them.
+RegisterBroadcastCost column_broadcast_cost(std::int64_t bytes, const Target& target);
+/// Of one meeting of a team at a get or a wait: of its barrier, or of what is sent down a column or along a row.
 CostFormula meeting_cost(const LoopNest& nest, const TeamBarriers& barriers, int statement, const Target& target);
 LaunchCost launch_cost(LaunchedBy launch, const Target& target);
 
@@ -120,14 +121,14 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Targe
 CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const CoreCosts& cores, const Target& target);
 
 CostKind kind_of(const CostFormula& formula);
-/// "launch", "dma get", "barrier", "column broadcast", "compute", "fill", "dma put".
+/// "launch", "dma get", "barrier", "broadcast", "compute", "fill", "dma put".
 std::string_view name_of(CostKind kind);
 
 /// Whole cycles, rounded up; at most 2^50 for each part, so that they may be added up without overflow. Of a transfer
 /// those that are not hidden.
 std::int64_t cycles_of(const CostFormula& formula);
 
-/// Of barriers or broadcasts down a column, not rounded; 0 of what is neither.
+/// Of barriers or broadcasts by registers, not rounded; 0 of what is neither.
 double meeting_cycles(const CostFormula& formula);
 
 /// What a transfer's data take for themselves, without start-up.

@@ -151,6 +151,7 @@ class Preparer {
       walked.value = compiled(let->value);
     } else if (const auto* wait = std::get_if<Wait>(&statement.node)) {
       walked.cycles = barrier_cycles_at(statement.id);
+      if (barriers_.awaits_broadcast(statement.id)) return walked;
       walked.kind = wait->slot ? Walked::Kind::await_slot : Walked::Kind::await_row;
       if (wait->slot) {
         walked.first_slot = first_slot_[wait->slot->buffer];

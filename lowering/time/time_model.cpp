@@ -13,6 +13,10 @@ namespace {
 
 /// Whether costs are told as one term: all but computations.
 bool joins(const CostFormula& term, const CostFormula& cost) {
+  const auto* const before = std::get_if<RegisterBroadcastCost>(&term);
+  const auto* const more = std::get_if<RegisterBroadcastCost>(&cost);
+  if (before != nullptr && more != nullptr)
+    return before->team == more->team && before->register_cycles == more->register_cycles;
   return kind_of(term) == kind_of(cost) && kind_of(cost) != CostKind::compute;
 }
 
@@ -31,9 +35,9 @@ void join(CostFormula& term, const CostFormula& cost) {
   if (auto* barriers = std::get_if<BarrierCost>(&term)) {
     barriers->barriers_of_busiest += std::get<BarrierCost>(cost).barriers_of_busiest;
   }
-  if (auto* broadcasts = std::get_if<ColumnBroadcastCost>(&term)) {
-    broadcasts->broadcasts += std::get<ColumnBroadcastCost>(cost).broadcasts;
-    broadcasts->registers += std::get<ColumnBroadcastCost>(cost).registers;
+  if (auto* broadcasts = std::get_if<RegisterBroadcastCost>(&term)) {
+    broadcasts->broadcasts += std::get<RegisterBroadcastCost>(cost).broadcasts;
+    broadcasts->registers += std::get<RegisterBroadcastCost>(cost).registers;
   }
   if (auto* fills = std::get_if<FillCost>(&term)) {
     fills->elements_of_busiest += std::get<FillCost>(cost).elements_of_busiest;

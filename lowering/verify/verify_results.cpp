@@ -13,6 +13,7 @@
 
 #include "lowering/ir/compute_form.h"
 #include "lowering/ir/prover.h"
+#include "lowering/ir/register_broadcasts.h"
 #include "lowering/verify/verify_rules.h"
 
 namespace stowage {
@@ -72,7 +73,11 @@ void add_value_bounds(const IndexExpr& e, ValueBounds& all) {
 class ResultsCheck {
  public:
   ResultsCheck(const LoopNest& nest, const Target& target)
-      : nest_(nest), target_(target), prover_(nest), contents_(nest.buffers.size()) {}
+      : nest_(nest),
+        target_(target),
+        prover_(nest),
+        not_by_registers_(broadcasts_not_by_registers(nest, target)),
+        contents_(nest.buffers.size()) {}
 
   Broken run() {
     Broken broken;
@@ -87,6 +92,8 @@ class ResultsCheck {
       }
       const auto* dma = std::get_if<Dma>(&s.node);
       if (dma != nullptr && dma->direction == DmaDirection::get) loaded_.insert(dma->buffer);
+      const auto* broadcast = std::get_if<Broadcast>(&s.node);
+      if (broadcast != nullptr) loaded_.insert(broadcast->buffer);
     });
     visit_with_enclosing(nest_, [&](const Stmt& s, const Enclosing& around) {
       if (!broken) broken = statement(s, around);
@@ -99,8 +106,10 @@ class ResultsCheck {
   [[nodiscard]] Broken is_emitted(const Stmt& s) const {
     const auto team = team_of(s);
     if (!team) return std::nullopt;
-    if (std::holds_alternative<Broadcast>(s.node))
-      return broken_rule(nest_, "own-ldm", s, "what goes to the LDMs of others comes from main memory");
+    if (std::holds_alternative<Broadcast>(s.node)) {
+      const auto why = not_by_registers_.find(s.id);
+      return why == not_by_registers_.end() ? Broken() : broken_rule(nest_, "own-ldm", s, why->second);
+    }
     if (*team == Space::column) {
       if (sends_down_columns(target_)) return std::nullopt;
       return broken_rule(nest_, "own-ldm", s, "nothing is sent down a column (cores.column_broadcast)");
@@ -118,11 +127,14 @@ class ResultsCheck {
     if (const auto* loop = std::get_if<Loop>(&s.node)) {
       prover_.enter(*loop, around);
     } else if (const auto* dma = std::get_if<Dma>(&s.node)) {
-      transfers_[s.id] = dma;
+      filled_by_.emplace(s.id, dma->buffer.buffer);
       return dma->direction == DmaDirection::put ? read(s, dma->buffer, around) : write(s, dma->buffer, around);
     } else if (const auto* wait = std::get_if<Wait>(&s.node)) {
-      const BufferUse& awaited = wait->slot ? *wait->slot : transfers_.at(wait->dma)->buffer;
-      content(awaited.buffer).there = true;
+      content(wait->slot ? wait->slot->buffer : filled_by_.at(wait->dma)).there = true;
+    } else if (const auto* broadcast = std::get_if<Broadcast>(&s.node)) {
+      filled_by_.emplace(s.id, broadcast->buffer.buffer);
+      if (auto broken = read(s, broadcast->source, around)) return broken;
+      return write(s, broadcast->buffer, around);
     } else if (const auto* fill = std::get_if<Fill>(&s.node)) {
       return filling(s, *fill, around);
     } else if (const auto* compute = std::get_if<Compute>(&s.node)) {
@@ -246,6 +258,12 @@ class ResultsCheck {
     if (const auto* dma = std::get_if<Dma>(&s.node)) {
       add_ranges(dma->region);
       add_buffer(dma->buffer);
+    }
+    if (const auto* broadcast = std::get_if<Broadcast>(&s.node)) {
+      add(broadcast->sender);
+      add_ranges(broadcast->region);
+      add_buffer(broadcast->source);
+      add_buffer(broadcast->buffer);
     }
     if (const auto* compute = std::get_if<Compute>(&s.node)) {
       add_ranges(compute->box);
@@ -411,9 +429,10 @@ class ResultsCheck {
   const LoopNest& nest_;
   const Target& target_;
   Prover prover_;
+  std::map<int, std::string> not_by_registers_;
   IdVector<BufferId, Content> contents_;
-  std::map<int, const Dma*> transfers_;
-  std::set<BufferId> loaded_;                           ///< buffers that gets fill
+  std::map<int, BufferId> filled_by_;                   ///< by Stmt::id of a transfer; of a put, what it stores
+  std::set<BufferId> loaded_;                           ///< buffers that gets and broadcasts fill
   std::set<BufferId> made_;                             ///< buffers that computations write
   std::map<BufferId, std::set<std::int64_t>> counted_;  ///< of buffers whose values stages count with
 };

@@ -53,7 +53,9 @@ KernelText of_three_rows() {
 KernelText of_columns() {
   KernelText kernel;
   kernel.get = "if (core < 8) athread_get(PE_MODE, x, ldm->a, 128, (void *)&ldm->r0, 0, 0, 0);";
-  kernel.wait = "if (core < 8) { dma_wait(&ldm->r0, 1); } swemu_broadcast_down_column(SWEMU_SITE, ldm->a, 128);";
+  kernel.wait =
+      "if (core < 8) { dma_wait(&ldm->r0, 1); } swemu_broadcast_down_column(SWEMU_SITE, core < 8, ldm->a, ldm->a, "
+      "128);";
   return kernel;
 }
 
@@ -234,12 +236,42 @@ TEST_CASE("fault: a core that does not take what goes down its column, or takes 
   KernelText shorter = of_columns();
   shorter.wait =
       "if (core < 8) { dma_wait(&ldm->r0, 1); } "
-      "swemu_broadcast_down_column(SWEMU_SITE, ldm->a, core == 17 ? 64 : 128);";
+      "swemu_broadcast_down_column(SWEMU_SITE, core < 8, ldm->a, ldm->a, core == 17 ? 64 : 128);";
   check_refused(doubling_job(shorter, EmulationLevel::count), "emulation-broadcast",
-                {"takes 64 bytes at LDM byte 0, of which core 1 sends 128 bytes from byte 0"});
+                {"takes 64 bytes at LDM byte 0, of which core 1 sends 128 bytes to byte 0"});
   KernelText barrier = of_columns();
   barrier.get = "if (core == 17) athread_syn(COL_SCOPE, 0xff); " + barrier.get;
   check_refused(doubling_job(barrier, EmulationLevel::count), "emulation-barrier", {"while other cores of column 1"});
+}
+
+TEST_CASE("what a core of each row has loaded goes along the row") {
+  KernelText kernel = of_columns();
+  kernel.get = "if (core % 8 == 5) athread_get(PE_MODE, x, ldm->a, 128, (void *)&ldm->r0, 0, 0, 0);";
+  kernel.wait =
+      "if (core % 8 == 5) { dma_wait(&ldm->r0, 1); } "
+      "swemu_broadcast_along_row(SWEMU_SITE, core % 8 == 5, ldm->a, ldm->a, 128);";
+  for (const auto level : all_levels) {
+    const std::vector<float> y = results_of(doubling_job(kernel, level));
+    REQUIRE(y.size() == 64 * 32);
+    for (std::size_t i = 0; i < y.size(); ++i)
+      REQUIRE(y[i] == 2.0F * static_cast<float>((i / 256 * 8 + 5) * 32 + i % 32));
+  }
+}
+
+TEST_CASE("fault: a row of which no core sends, or two do, or one is at its barrier") {
+  KernelText none = of_columns();
+  none.wait = "dma_wait(&ldm->r0, core < 8); swemu_broadcast_along_row(SWEMU_SITE, core == 64, ldm->a, ldm->a, 128);";
+  check_refused(doubling_job(none, EmulationLevel::count), "emulation-broadcast",
+                {"takes 128 bytes, which none of the cores that take them sends"});
+  KernelText two = of_columns();
+  two.wait = "dma_wait(&ldm->r0, core < 8); swemu_broadcast_along_row(SWEMU_SITE, core % 8 > 5, ldm->a, ldm->a, 128);";
+  check_refused(doubling_job(two, EmulationLevel::count), "emulation-broadcast", {"sends what core ", "sends too"});
+  KernelText barrier = of_columns();
+  barrier.wait =
+      "dma_wait(&ldm->r0, core < 8); "
+      "if (core == 17) athread_syn(ROW_SCOPE, 0xff); "
+      "swemu_broadcast_along_row(SWEMU_SITE, core % 8 == 5, ldm->a, ldm->a, 128);";
+  check_refused(doubling_job(barrier, EmulationLevel::count), "emulation-barrier", {"while other cores of row 2"});
 }
 
 TEST_CASE("fault: scopes and modes that are not emulated") {

@@ -208,7 +208,7 @@ TEST_CASE("a product whose operands are loaded by rows and by columns moves each
   CHECK(cycles.at(CostKind::broadcast) == 2 * (3 + 4 * 2));
   const auto term = std::find_if(plan.time.terms.begin(), plan.time.terms.end(),
                                  [](const TimeTerm& each) { return kind_of(each.cost) == CostKind::broadcast; });
-  CHECK(name_of(term->cost) == "column broadcast");
+  CHECK(name_of(term->cost) == "broadcast");
   CHECK(formula_text(term->cost) == "2 broadcasts down each column * 3 cycles + 8 registers * 2 cycles");
   CHECK(source_of(term->cost) == "target: cores.column_broadcast");
 }

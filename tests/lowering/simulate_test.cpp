@@ -278,7 +278,7 @@ TEST_CASE("transfers that no target prices are refused, and times beyond all rea
   const Simulated teams = simulate(nest, machine());
   REQUIRE(std::holds_alternative<Decision>(teams));
   CHECK(std::get<Decision>(teams).rule == "no-rate");
-  CHECK(std::get<Decision>(teams).reason.starts_with("statement 0: no target says how fast"));
+  CHECK(std::get<Decision>(teams).reason.starts_with("statement 0: nothing says how fast"));
 
   Target slow = machine();
   slow.dma.startup_cycles = 1e14;

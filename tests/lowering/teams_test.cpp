@@ -344,10 +344,11 @@ TEST_CASE("what a team gets leaves main memory once", "[teams]") {
 TEST_CASE("what goes down columns of cores that send none, or from LDM to LDM, has no rate", "[teams]") {
   const LoopNest nest = parsed(with_shared_gets());
   CHECK(without_rate(nest, machine()) ==
-        "no-rate: statement 30: no target says how fast transfers from main memory to a column are");
+        "no-rate: statement 30: nothing says how fast this transfer from main memory to a column is");
   CHECK(without_rate(parsed(replaced(with_shared_gets(), "BB of column", "BB")), machine()) == std::nullopt);
   CHECK(without_rate(parsed(with_broadcasts()), machine()) ==
-        "no-rate: statement 60: no target says how fast transfers from LDM to a row are");
+        "no-rate: statement 60: nothing says how fast this transfer from LDM to a row is: nothing is sent along a row "
+        "(cores.column_broadcast)");
   CHECK(without_rate(fixtures::paper_matmul(), machine()) == std::nullopt);
   Target columns = machine();
   columns.cores.column_broadcast = ColumnBroadcast{11, 2};

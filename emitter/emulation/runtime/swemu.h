@@ -43,8 +43,9 @@ int swemu_put(struct swemu_site* site, int mode, const void* source, void* targe
               int stride, int block);
 void swemu_wait(struct swemu_site* site, volatile unsigned* reply, int count);
 int swemu_barrier(struct swemu_site* site, int scope, int mask);
-/* To the same place in the LDMs of all cores of the column, from that of the one in row 0. */
-void swemu_broadcast_down_column(struct swemu_site* site, void* box, int bytes);
+/* From one LDM of the column, or of the row, to one place in all of them, the sender's own included. */
+void swemu_broadcast_down_column(struct swemu_site* site, int sends, const void* from, void* to, int bytes);
+void swemu_broadcast_along_row(struct swemu_site* site, int sends, const void* from, void* to, int bytes);
 /* Between two kernels of one spawn: a barrier of all cores, with which one launch ends and the next one begins. */
 void swemu_next_kernel(struct swemu_site* site, const char* kernel, const void* argument, size_t argument_bytes);
 

@@ -42,7 +42,8 @@ struct barrier {
   unsigned epoch; /* raised whenever it opens */
   int arrived;
   int first, step, end;
-  int rows; /* of a column's that take part, as those have said who have come; 0: all, for a broadcast */
+  int rows;  /* of a column's that take part, as those have said who have come; 0: all */
+  int sends; /* those who have come are at a broadcast */
 };
 static struct barrier of_all;
 static struct barrier* of_rows;
@@ -119,7 +120,7 @@ static void report_deadlock(void) {
     if (core->blocked && !waits_at(core, barrier) && !elsewhere) elsewhere = core;
   }
   const int all = members_of(barrier);
-  const char* what = barrier == &of_columns[column] && !barrier->rows ? "broadcast" : "barrier";
+  const char* what = barrier->sends ? "broadcast" : "barrier";
   char which[40] = "all cores";
   if (barrier == &of_rows[row]) snprintf(which, sizeof which, "row %d of the mesh", row);
   if (barrier == &of_columns[column]) snprintf(which, sizeof which, "column %d of the mesh", column);
@@ -148,16 +149,24 @@ static struct barrier* barrier_of(struct swemu_site* site, const struct swemu_co
               scope, (unsigned)mask, (unsigned)of_row);
 }
 
-/* `at_opening`, if any, is called when the last core has come, while all stand still. `rows`: of a column's barrier,
-   its mask. */
+/* `at_opening`, if any, is called when the last core has come, while all stand still; cores of a row or of a column have
+   one for a broadcast. `rows`: of a column's barrier, its mask. */
 static void wait_at(struct barrier* barrier, int rows, struct swemu_core* core, struct swemu_site* site,
                     void (*at_opening)(void)) {
   struct swemu_fiber* fiber = core->fiber;
+  const int sends = at_opening != NULL && barrier != &of_all;
   pthread_mutex_lock(&lock);
-  if (!barrier->arrived) barrier->rows = rows;
-  if (barrier->rows != rows && (!barrier->rows || !rows))
-    swemu_fatal("emulation-barrier", site, core->id, "%s while other cores of column %d are at %s",
-                rows ? "a barrier" : "a broadcast", core->id % swemu_config.columns, rows ? "a broadcast" : "a barrier");
+  if (!barrier->arrived) {
+    barrier->rows = rows;
+    barrier->sends = sends;
+  }
+  if (barrier->sends != sends) {
+    const int of_row = barrier == &of_rows[core->id / swemu_config.columns];
+    swemu_fatal("emulation-barrier", site, core->id, "%s while other cores of %s %d are at %s",
+                sends ? "a broadcast" : "a barrier", of_row ? "row" : "column",
+                of_row ? core->id / swemu_config.columns : core->id % swemu_config.columns,
+                sends ? "a barrier" : "a broadcast");
+  }
   if (barrier->rows != rows)
     swemu_fatal("emulation-barrier", site, core->id,
                 "athread_syn(COL_SCOPE, 0x%x): other cores of column %d wait for rows 0x%x", (unsigned)rows,
@@ -203,6 +212,10 @@ int swemu_barrier(struct swemu_site* site, int scope, int mask) {
 
 void swemu_meet_in_column(struct swemu_core* core, struct swemu_site* site, void (*at_opening)(void)) {
   wait_at(&of_columns[core->id % swemu_config.columns], 0, core, site, at_opening);
+}
+
+void swemu_meet_in_row(struct swemu_core* core, struct swemu_site* site, void (*at_opening)(void)) {
+  wait_at(&of_rows[core->id / swemu_config.columns], 0, core, site, at_opening);
 }
 
 /* ---- workers ---- */

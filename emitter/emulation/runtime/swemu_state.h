@@ -59,8 +59,12 @@ struct swemu_core {
   uint64_t put_low, put_high;    /* hull of main memory that puts in flight write; empty: low >= high */
   uint64_t *get_busy, *put_busy; /* one bit a byte of LDM */
   struct swemu_log puts, gets;
-  void* broadcast_box; /* that it sends down its column or takes */
-  int broadcast_bytes;
+  struct { /* what it sends along its row or down its column, or takes */
+    int sends;
+    const void* from; /* of the sender */
+    void* to;
+    int bytes;
+  } broadcast;
   struct swemu_site* blocked_at;
   int blocked; /* at a barrier */
   int finished;
@@ -127,8 +131,10 @@ void swemu_leave_fiber(struct swemu_worker* worker, struct swemu_fiber* fiber, i
 
 /* ---- barriers (swemu_run.c) ---- */
 
-/* Waits for all other cores of the core's column; `at_opening` is called on the last one, while they stand still. */
+/* Waits for all other cores of the core's column, or row; `at_opening` is called on the last one, while they stand
+ * still. */
 void swemu_meet_in_column(struct swemu_core* core, struct swemu_site* site, void (*at_opening)(void));
+void swemu_meet_in_row(struct swemu_core* core, struct swemu_site* site, void (*at_opening)(void));
 
 /* ---- checks (swemu_dma.c, swemu_races.c) ---- */
 

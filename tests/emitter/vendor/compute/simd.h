@@ -20,9 +20,11 @@ extern void vendor_store_unaligned(floatv4 value, float *to);
 #define simd_store(v, p) vendor_store((v), (p))
 #define simd_storeu(v, p) vendor_store_unaligned((v), (p))
 
-/* Register communication: 8 sends to all of the column; what is taken has the type of what is named. */
+/* Register communication: 8 sends to all of the column, or of the row; what is taken has the type of what is named. */
 extern void simd_putc(doublev4 value, int to);
 extern doublev4 simd_getc(doublev4 type);
+extern void simd_putr(doublev4 value, int to);
+extern doublev4 simd_getr(doublev4 type);
 extern floatv4 simd_set_floatv4(float a, float b, float c, float d);
 extern floatv4 simd_vmas(floatv4 a, floatv4 b, floatv4 c);
 extern floatv4 simd_vmss(floatv4 a, floatv4 b, floatv4 c);

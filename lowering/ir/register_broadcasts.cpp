@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/ir/register_broadcasts.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "core/athread_machine.h"
+#include "core/tensor.h"
+#include "lowering/ir/multiple_of.h"
+
+namespace stowage {
+namespace {
+
+/// Whether a region, whatever its extents are, is one piece of a box: in front of the first dimension of which it may
+/// take a part it has one element of each, behind it all.
+bool is_one_piece(const std::vector<Range>& region, const Buffer& buffer) {
+  bool parted = false;
+  for (std::size_t d = region.size(); d-- > 0;) {
+    if (parted && region[d].max_extent > 1) return false;
+    parted = parted || !(region[d].extent == IndexExpr(buffer.extents[d]));
+  }
+  return true;
+}
+
+/// Bytes of the elements of which a region takes whole numbers, of a box of which it is one piece.
+std::int64_t bytes_of_step(const std::vector<Range>& region, const Buffer& buffer) {
+  std::int64_t bytes = byte_size(buffer.type);
+  for (std::size_t d = region.size(); d-- > 0;) {
+    if (!(region[d].extent == IndexExpr(buffer.extents[d])))
+      return region[d].extent.is_constant() ? bytes * region[d].extent.constant() : bytes;
+    bytes *= buffer.extents[d];
+  }
+  return bytes;
+}
+
+class Finder {
+ public:
+  Finder(const LoopNest& nest, const Target& target) : nest_(nest), target_(target) { find(nest.body); }
+
+  std::map<int, std::string> found;
+
+ private:
+  void find(const Block& block) {
+    for (auto here = block.begin(); here != block.end(); ++here) {
+      if (const Block* const body = body_of(**here)) find(*body);
+      const auto* const broadcast = std::get_if<Broadcast>(&(*here)->node);
+      if (broadcast == nullptr) continue;
+      auto why = why_not(*broadcast);
+      if (!why && !is_awaited_at_once(here, block.end()))
+        why = "it is to be awaited at once, behind nothing but broadcasts: the cores make it while they wait";
+      if (why) found.emplace((*here)->id, *std::move(why));
+    }
+  }
+
+  static bool is_awaited_at_once(Block::const_iterator here, Block::const_iterator end) {
+    const auto next = std::find_if(std::next(here), end, [&](const StmtPtr& s) {
+      const auto* wait = std::get_if<Wait>(&s->node);
+      const bool is_this = wait != nullptr && !wait->slot && wait->dma == (*here)->id;
+      return is_this || (wait == nullptr && !std::holds_alternative<Broadcast>(s->node));
+    });
+    return next != end && std::holds_alternative<Wait>((*next)->node);
+  }
+
+  [[nodiscard]] std::optional<std::string> why_not(const Broadcast& broadcast) const {
+    if (broadcast.to == Space::mesh) return "registers go along a row or down a column, not to the mesh";
+    const bool row = broadcast.to == Space::row;
+    if (!(row ? sends_along_rows(target_) : sends_down_columns(target_)))
+      return fmt::format("nothing is sent {} (cores.column_broadcast)", row ? "along a row" : "down a column");
+    const int cores = row ? nest_.mesh->columns : nest_.mesh->rows;
+    const int of_machine = row ? target_.cores.mesh_columns : target_.cores.mesh_rows;
+    if (cores != of_machine)
+      return fmt::format("all {} cores of a {} take part, and the nest has {}", of_machine, row ? "row" : "column",
+                         cores);
+    for (const BufferUse* use : {&broadcast.source, &broadcast.buffer}) {
+      if (auto why = why_not_in(*use, broadcast.region)) return why;
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<std::string> why_not_in(const BufferUse& use, const std::vector<Range>& region) const {
+    const Buffer& buffer = nest_.buffers[use.buffer];
+    if (!is_one_piece(region, buffer)) return fmt::format("it is not one piece of {}", buffer.name);
+    const std::vector<IndexExpr>& origin = origin_of(nest_, use);
+    const std::vector<std::int64_t> strides = row_major_strides(buffer.extents);
+    IndexExpr begin;
+    for (std::size_t d = 0; d < region.size(); ++d)
+      begin += (region[d].start - origin[d]) * (strides[d] * byte_size(buffer.type));
+    if (!is_multiple(begin, bytes_of_register))
+      return fmt::format("it begins in {} at no multiple of {} bytes, a register", buffer.name, bytes_of_register);
+    // Of a whole box the last register may reach beyond: the LDM is divided in whole ones.
+    const bool whole = std::all_of(region.begin(), region.end(), [&](const Range& range) {
+      const auto d = static_cast<std::size_t>(&range - region.data());
+      return range.extent == IndexExpr(buffer.extents[d]);
+    });
+    if (!whole && bytes_of_step(region, buffer) % bytes_of_register != 0)
+      return fmt::format("it takes parts of {} bytes of {}, no whole registers of {}", bytes_of_step(region, buffer),
+                         buffer.name, bytes_of_register);
+    return std::nullopt;
+  }
+
+  const LoopNest& nest_;
+  const Target& target_;
+};
+
+}  // namespace
+
+std::map<int, std::string> broadcasts_not_by_registers(const LoopNest& nest, const Target& target) {
+  return Finder(nest, target).found;
+}
+
+std::int64_t broadcast_bytes(const LoopNest& nest, const Broadcast& broadcast) {
+  std::int64_t bytes = byte_size(nest.buffers[broadcast.buffer].type);
+  for (const Range& range : broadcast.region) bytes *= range.max_extent;
+  return bytes;
+}
+
+}  // namespace stowage
