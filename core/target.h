@@ -144,7 +144,7 @@ Result<Target> load_target(const std::string& name_or_path, const std::vector<st
 std::vector<std::string> built_in_targets();
 /// Whether it has rates for it, and emitted code can: of so many rows, in whole registers (core/athread_machine.h).
 bool sends_down_columns(const Target& target);
-/// The same along its rows, which the machine's cores do as fast.
+/// The same along its rows, as fast.
 bool sends_along_rows(const Target& target);
 /// The TOML text that describes `target` completely (for --print-config and plan files).
 std::string to_toml(const Target& target);
