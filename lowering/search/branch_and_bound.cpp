@@ -236,9 +236,14 @@ class BranchAndBound {
     return true;
   }
 
-  /// Of every order of loops how few cycles it can take, equal ones once: the least first.
-  [[nodiscard]] std::vector<std::pair<std::int64_t, std::size_t>> bounds_of(const Node& node, const OpenGrid& grid,
-                                                                            const Choice& choice) {
+  /// How few cycles a node can take under orders of loops that are alike.
+  struct BoundedOrders {
+    std::int64_t least = 0;
+    const std::vector<std::size_t>* orders = nullptr;  ///< in LoopPaths; null in a space that has none
+  };
+
+  /// Of all orders; those that come to the same are bounded once.
+  [[nodiscard]] std::vector<BoundedOrders> bounds_of(const Node& node, const OpenGrid& grid, const Choice& choice) {
     const GridSpace& space = grid.space;
     const IteratorSizes sizes = sizes_of(node, grid, true);
     const Residents residents(model_, named(choice.resident), space.ranges);
@@ -265,22 +270,30 @@ class BranchAndBound {
       tiling.again = std::move(again);
       return bounds_.least_cycles(space.grid.parallel, tiling, choice.sharing);
     };
-    if (space_.orders().empty()) return {{bound(IdVector<BufferId, std::int64_t>(model_.buffers.size(), 1)), 0}};
+    if (space_.orders().empty()) return {{bound(IdVector<BufferId, std::int64_t>(model_.buffers.size(), 1)), nullptr}};
     std::vector<std::pair<IdVector<BufferId, std::int64_t>, std::int64_t>> seen;
-    std::vector<std::pair<std::int64_t, std::size_t>> found;
-    for (std::size_t order = 0; order < space_.orders().size(); ++order) {
-      IdVector<BufferId, std::int64_t> again = paths_.times_again(order, trips, has_loop, moving);
+    std::vector<BoundedOrders> found;
+    for (const AlikeOrders& alike : paths_.alike(has_loop, moving)) {
+      IdVector<BufferId, std::int64_t> again = times_again(alike, trips);
       const auto same = std::find_if(seen.begin(), seen.end(), [&](const auto& s) { return s.first == again; });
-      if (same != seen.end()) {
-        found.emplace_back(same->second, order);
-        continue;
-      }
-      const std::int64_t least = bound(again);
-      seen.emplace_back(std::move(again), least);
-      found.emplace_back(least, order);
+      const std::int64_t least = same == seen.end() ? bound(again) : same->second;
+      if (same == seen.end()) seen.emplace_back(std::move(again), least);
+      found.push_back({least, &alike.orders});
     }
-    std::sort(found.begin(), found.end());
     return found;
+  }
+
+  /// The same order by order, the least first.
+  [[nodiscard]] static std::vector<std::pair<std::int64_t, std::size_t>> by_order(
+      const std::vector<BoundedOrders>& bounded) {
+    std::vector<std::pair<std::int64_t, std::size_t>> all;
+    for (const BoundedOrders& alike : bounded) {
+      static const std::vector<std::size_t> none = {0};
+      for (const std::size_t order : alike.orders == nullptr ? none : *alike.orders)
+        all.emplace_back(alike.least, order);
+    }
+    std::sort(all.begin(), all.end());
+    return all;
   }
 
   // --- the search ----------------------------------------------------------------------------------------------------
@@ -328,7 +341,11 @@ class BranchAndBound {
   void add(Node child, const OpenGrid& grid) {
     const Choice choice = choice_of(child, grid);
     if (!fit(child, grid, choice)) return;
-    child.bound = std::max(child.bound, bounds_of(child, grid, choice).front().first);
+    const std::vector<BoundedOrders> bounded = bounds_of(child, grid, choice);
+    const auto least =
+        std::min_element(bounded.begin(), bounded.end(),
+                         [](const BoundedOrders& a, const BoundedOrders& b) { return a.least < b.least; });
+    child.bound = std::max(child.bound, least->least);
     if (child.bound >= cut()) return;
     child.number = next_number_++;
     nodes_.push(std::move(child));
@@ -346,7 +363,7 @@ class BranchAndBound {
         return;
     }
     std::set<LoopOrder> seen;
-    for (const auto& [least, order] : bounds_of(node, grid, choice)) {
+    for (const auto& [least, order] : by_order(bounds_of(node, grid, choice))) {
       if (least >= cut()) break;
       if (!space_.orders().empty()) point.order = space_.with_loops(space_.orders()[order], grid.space, point.sizes);
       if (!seen.insert(point.order).second) continue;

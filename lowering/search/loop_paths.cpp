@@ -48,15 +48,46 @@ LoopOrder LoopPaths::loops_around(std::size_t order, BufferId b, const IdVector<
   return path;
 }
 
-IdVector<BufferId, std::int64_t> LoopPaths::times_again(std::size_t order, const IteratorSizes& trips,
-                                                        const IdVector<IteratorId, bool>& has_loop,
-                                                        const IdVector<BufferId, std::set<IteratorId>>& moving) const {
-  IdVector<BufferId, std::int64_t> again;
-  for (const BufferId b : model_.buffers.ids()) {
-    std::int64_t times = 1;
-    for (const IteratorId i : loops_around(order, b, has_loop, moving)) {
-      if (!all_moving_[b][i]) times *= trips[i];
+std::vector<AlikeOrders> LoopPaths::found(const IdVector<IteratorId, bool>& has_loop,
+                                          const IdVector<BufferId, std::set<IteratorId>>& moving) const {
+  std::vector<AlikeOrders> kinds;
+  std::map<std::vector<std::set<IteratorId>>, std::size_t> kind_of;
+  for (std::size_t order = 0; order < paths_.size(); ++order) {
+    std::vector<std::set<IteratorId>> again;
+    for (const BufferId b : model_.buffers.ids()) {
+      auto& of_buffer = again.emplace_back();
+      for (const IteratorId i : loops_around(order, b, has_loop, moving)) {
+        if (!all_moving_[b][i]) of_buffer.insert(i);
+      }
     }
+    const auto [known, is_new] = kind_of.try_emplace(again, kinds.size());
+    if (is_new) {
+      AlikeOrders& kind = kinds.emplace_back();
+      for (const std::set<IteratorId>& of_buffer : again) kind.again.push_back({of_buffer.begin(), of_buffer.end()});
+    }
+    kinds[known->second].orders.push_back(order);
+  }
+  return kinds;
+}
+
+const std::vector<AlikeOrders>& LoopPaths::alike(const IdVector<IteratorId, bool>& has_loop,
+                                                 const IdVector<BufferId, std::set<IteratorId>>& moving) {
+  std::vector<bool> key(has_loop.begin(), has_loop.end());
+  for (const std::set<IteratorId>& of_buffer : moving) {
+    const std::size_t begin = key.size();
+    key.resize(begin + has_loop.size());
+    for (const IteratorId i : of_buffer) key[begin + i.index()] = true;
+  }
+  const auto [known, is_new] = known_.try_emplace(std::move(key));
+  if (is_new) known->second = found(has_loop, moving);
+  return known->second;
+}
+
+IdVector<BufferId, std::int64_t> times_again(const AlikeOrders& orders, const IteratorSizes& trips) {
+  IdVector<BufferId, std::int64_t> again;
+  for (const LoopOrder& of_buffer : orders.again) {
+    std::int64_t times = 1;
+    for (const IteratorId i : of_buffer) times *= trips[i];
     again.push_back(times);
   }
   return again;
