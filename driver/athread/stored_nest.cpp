@@ -92,7 +92,7 @@ LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOpera
   };
   const auto shaped = in_form(group_stages(graph, group), form);
   if (const auto* refused = std::get_if<Decision>(&shaped)) refuse(refused->reason);
-  const StageList& defined = std::get<StageList>(shaped);
+  StageList defined = std::get<StageList>(shaped);
   UnknownValues unknown;
   LoopNest nest;
   try {
@@ -101,7 +101,12 @@ LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOpera
     refuse(failure.what());
   }
   if (const auto broken = other_names(nest, group)) refuse(*broken);
-  if (const auto broken = take_definitions(nest.stages, defined, unknown)) refuse(*broken);
+  auto broken_definition = take_definitions(nest.stages, defined, unknown);
+  if (broken_definition && !form.copied.empty()) {
+    defined = std::get<StageList>(in_form(group_stages(graph, group), form, CopyReaders::that_pad));
+    if (!take_definitions(nest.stages, defined, unknown)) broken_definition.reset();
+  }
+  if (broken_definition) refuse(*broken_definition);
   if (const auto broken = verify(nest, target)) refuse(*broken);
   if (const auto broken = verify_results(nest, target)) refuse(*broken);
   return nest;

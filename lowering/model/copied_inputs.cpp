@@ -5,11 +5,13 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "core/decision_rules.h"
 #include "core/same_padding.h"
+#include "lowering/model/group_model.h"
 
 namespace stowage {
 namespace {
@@ -75,6 +77,60 @@ Stage add_copy(StageList& list, StageTensorId input) {
   return copy_stage(list, input, copy);
 }
 
+/// What is demanded where the reductions of a window have no loops, as all of the window is there then.
+AxisDemand with_whole_windows(AxisDemand demand, const GroupModel& model) {
+  IndexExpr tile = demand.tile.constant();
+  for (const IndexTerm& term : demand.tile.terms()) {
+    const bool variable = term.atom.kind == IndexAtom::Kind::variable;
+    const ModelIterator* iterator = variable ? &model.iterators[IteratorId(term.atom.variable.index())] : nullptr;
+    if (iterator == nullptr || iterator->spatial) {
+      tile += IndexExpr::of_atom(term.atom) * term.coefficient;
+      continue;
+    }
+    const std::int64_t reach = term.coefficient * (iterator->extent - 1);
+    demand.window.low += std::min<std::int64_t>(0, reach);
+    demand.window.high += std::max<std::int64_t>(0, reach);
+  }
+  demand.tile = tile;
+  return demand;
+}
+
+/// Whether other readers want of a stage what its own want, or all of their windows. What moves with a reduction alone,
+/// channels of a convolution, would be wanted as a whole.
+bool same_demands(const StageList& own, const StageList& with_others, StageId stage) {
+  const GroupModel model = model_of_no_target(own);
+  const GroupModel others = model_of_no_target(with_others);
+  for (const VarId axis : own.stages[stage].spatial_axes()) {
+    const AxisDemand wanted = with_whole_windows(model.demands[stage][axis], model);
+    const AxisDemand now = with_whole_windows(others.demands[stage][axis], others);
+    const bool same = wanted.exact && now.exact && wanted.tile == now.tile && wanted.window == now.window;
+    const bool moves = !now.tile.is_constant() || model.demands[stage][axis].tile == now.tile;
+    if (!same || !moves) return false;
+  }
+  return true;
+}
+
+/// The other readers of a copied input turned to its copy as well, where that is no larger for them: the centre of a
+/// window (of LRN, say) is loaded with the window.
+StageList with_other_readers(StageList list, StageTensorId input, StageTensorId copy) {
+  StageList turned = list;
+  StageId copying;
+  bool any = false;
+  for (const StageId s : turned.stages.ids()) {
+    Stage& stage = turned.stages[s];
+    if (stage.output == copy) {
+      copying = s;
+      continue;
+    }
+    for (Access& read : stage.reads) {
+      if (read.tensor != input) continue;
+      read.tensor = copy;
+      any = true;
+    }
+  }
+  return any && same_demands(list, turned, copying) ? turned : list;
+}
+
 }  // namespace
 
 CopiedInputs possible_copied_inputs(const StageList& stages) {
@@ -86,8 +142,9 @@ CopiedInputs possible_copied_inputs(const StageList& stages) {
   return inputs;
 }
 
-std::variant<StageList, Decision> copy_inputs(StageList stages, const CopiedInputs& inputs) {
+std::variant<StageList, Decision> copy_inputs(StageList stages, const CopiedInputs& inputs, CopyReaders readers) {
   IdVector<StageId, Stage> copies;
+  std::vector<std::pair<StageTensorId, StageTensorId>> copied;
   for (const std::string& name : inputs) {
     const auto refused = [&](const std::string& why) {
       return Decision::refuse(schedule_rule, fmt::format("copied: {} cannot be copied: {}", name, why));
@@ -99,10 +156,14 @@ std::variant<StageList, Decision> copy_inputs(StageList stages, const CopiedInpu
     if (copy) return refused(fmt::format("there is another tensor {}", name_of_copy(name)));
     if (const std::string why = why_not_copied(stages, *input); !why.empty()) return refused(why);
     copies.push_back(add_copy(stages, *input));
+    copied.emplace_back(*input, copies.back().output);
   }
   if (copies.empty()) return stages;
   for (Stage& stage : stages.stages) copies.push_back(std::move(stage));
   stages.stages = std::move(copies);
+  for (const auto& [input, copy] : copied) {
+    if (readers == CopyReaders::all) stages = with_other_readers(std::move(stages), input, copy);
+  }
   return stages;
 }
 

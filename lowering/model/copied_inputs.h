@@ -6,6 +6,7 @@
 // room for both boxes. TVM pads convolutions in a stage of its own too ("data_pad"), in main memory.
 #pragma once
 
+#include <cstdint>
 #include <variant>
 
 #include "core/decision.h"
@@ -17,8 +18,13 @@ namespace stowage {
 /// Inputs that are read with padding, wherever that may be copied.
 CopiedInputs possible_copied_inputs(const StageList& stages);
 
-/// The stages with a first one "X_copy" for every input X, whose result the readers that pad see in its place. One that
-/// is there already is done. Refuses (rule "schedule") what is no input, what nobody pads, and what is looked up.
-std::variant<StageList, Decision> copy_inputs(StageList stages, const CopiedInputs& inputs);
+/// Who reads a copy: those that pad alone, or others too, where they want nothing of a tile that those do not want.
+/// (Plans of earlier versions have the first.)
+enum class CopyReaders : std::uint8_t { that_pad, all };
+
+/// The stages with a first one "X_copy" for every input X, whose result readers see in its place. One that is there
+/// already is done. Refuses (rule "schedule") what is no input, what nobody pads, and what is looked up.
+std::variant<StageList, Decision> copy_inputs(StageList stages, const CopiedInputs& inputs,
+                                              CopyReaders readers = CopyReaders::all);
 
 }  // namespace stowage

@@ -71,14 +71,14 @@ Schedule with_form(Schedule schedule, const StageForm& form) {
   return schedule;
 }
 
-std::variant<StageList, Decision> in_form(StageList stages, const StageForm& form) {
+std::variant<StageList, Decision> in_form(StageList stages, const StageForm& form, CopyReaders readers) {
   auto blocked = block_lanes(std::move(stages), form.lanes);
   if (std::holds_alternative<Decision>(blocked)) return blocked;
   StageList folded = std::get<StageList>(std::move(blocked));
   if (form.folded) folded = fold_stages(std::move(folded));
   auto merged = merge_axes(std::move(folded), form.merged);
   if (std::holds_alternative<Decision>(merged)) return merged;
-  return copy_inputs(std::get<StageList>(std::move(merged)), form.copied);
+  return copy_inputs(std::get<StageList>(std::move(merged)), form.copied, readers);
 }
 
 std::vector<StageForm> forms_to_plan(const Planner& planner, StageList stages, const Schedule& fixed,

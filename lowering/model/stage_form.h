@@ -12,6 +12,7 @@
 #include "core/stage.h"
 #include "core/target.h"
 #include "core/trace.h"
+#include "lowering/model/copied_inputs.h"
 #include "lowering/model/planner.h"
 #include "lowering/model/schedule.h"
 
@@ -30,7 +31,8 @@ StageForm form_of(const Schedule& schedule);
 Schedule with_form(Schedule schedule, const StageForm& form);
 
 /// Stages of the graph in a form. Refuses (rule "schedule") what cannot be.
-std::variant<StageList, Decision> in_form(StageList stages, const StageForm& form);
+std::variant<StageList, Decision> in_form(StageList stages, const StageForm& form,
+                                          CopyReaders readers = CopyReaders::all);
 
 /// The forms among which the cheapest plan is looked for, where `fixed` is fixed: what that says. Where it leaves a
 /// form to a planner that chooses them, iterators that it speaks of stay as they are. The first is the one with fewest
