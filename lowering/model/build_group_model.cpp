@@ -77,10 +77,12 @@ class ModelBuilder {
     const Axis& a = stages()[stage].axes[axis.index()];
     std::string name = a.name;
     for (int number = 2; model_.iterator_named(name); ++number) name = fmt::format("{}{}", a.name, number);
+    model_.iterator_of_axis[stage][axis] = model_.iterators.next_id();
     model_.iterators.push_back({std::move(name), a.extent, spatial, stage, axis});
   }
 
   void add_iterators() {
+    for (const Stage& stage : stages()) model_.iterator_of_axis.push_back(NumberOfAxis(stage.axes.size()));
     const Stage& root = stages()[model_.root];
     for (const VarId axis : root.spatial_axes()) add_iterator(model_.root, axis, true);
     for (const StageId s : stages().ids()) {

@@ -14,10 +14,8 @@ bool GroupModel::is_stored(StageId stage) const {
 }
 
 std::optional<IteratorId> GroupModel::iterator_of(StageId stage, VarId axis) const {
-  for (const IteratorId i : iterators.ids()) {
-    if (iterators[i].stage == stage && iterators[i].axis == axis) return i;
-  }
-  return std::nullopt;
+  if (!iterator_of_axis.contains(stage) || !iterator_of_axis[stage].contains(axis)) return std::nullopt;
+  return iterator_of_axis[stage][axis];
 }
 
 bool GroupModel::is_main_reduction(IteratorId iterator) const {

@@ -36,6 +36,9 @@ struct ModelIterator {
 /// A number of each iterator: elements of a tile, of a core's range.
 using IteratorSizes = IdVector<IteratorId, std::int64_t>;
 
+/// The iterators of a stage's axes, of those that have one.
+using NumberOfAxis = IdVector<VarId, std::optional<IteratorId>>;
+
 /// A read of a stage.
 using StageRead = std::pair<StageId, ReadId>;
 
@@ -81,6 +84,7 @@ struct GroupModel {
   std::map<StageRead, BufferId> buffer_of_read;
   IdVector<StageId, BufferId> buffer_of_output;
   IdVector<StageId, IdVector<VarId, AxisDemand>> demands;
+  IdVector<StageId, NumberOfAxis> iterator_of_axis;
 
   [[nodiscard]] bool is_stored(StageId stage) const;  ///< its result is an output of the group
   [[nodiscard]] std::optional<IteratorId> iterator_of(

@@ -52,6 +52,7 @@ struct Node {
 /// A grid when it is looked at.
 struct OpenGrid {
   GridSpace space;
+  GridBounds bounds;
   std::vector<DecisionPoint> decisions;
 };
 
@@ -129,6 +130,7 @@ class BranchAndBound {
     OpenGrid& grid = grids_[node.grid];
     if (grid.space.ranges.empty()) {
       grid.space = space_.over(std::move(grid.space.grid));
+      grid.bounds = bounds_.over(grid.space.grid.parallel);
       const auto add = [&](DecisionPoint::Of of, BufferId b, std::size_t options) {
         if (options > 1) grid.decisions.push_back({of, b, options});
       };
@@ -268,7 +270,7 @@ class BranchAndBound {
     const auto bound = [&](IdVector<BufferId, std::int64_t> again) {
       ++certificate_.bounded;
       tiling.again = std::move(again);
-      return bounds_.least_cycles(space.grid.parallel, tiling, choice.sharing);
+      return grid.bounds.least_cycles(tiling, choice.sharing);
     };
     if (space_.orders().empty()) return {{bound(IdVector<BufferId, std::int64_t>(model_.buffers.size(), 1)), nullptr}};
     std::vector<std::pair<IdVector<BufferId, std::int64_t>, std::int64_t>> seen;

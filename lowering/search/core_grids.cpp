@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "lowering/ir/compute_form.h"
 #include "lowering/model/idle_parts.h"
 #include "lowering/model/sharing.h"
 #include "lowering/search/core_needs.h"
 #include "lowering/search/core_orders.h"
+#include "lowering/search/least_compute.h"
 #include "lowering/search/least_parts.h"
 #include "lowering/time/cost_table.h"
 #include "lowering/time/inner_loop.h"
@@ -16,9 +16,6 @@
 
 namespace stowage {
 namespace {
-
-/// An index into the numbers of parts of each spatial iterator.
-using GridChoice = IdVector<IteratorId, std::size_t>;
 
 /// One dimension over the parts of the iterator that moves it.
 struct Cut {
@@ -61,6 +58,7 @@ class LeastCost {
   /// `choice` by spatial iterator, an index into its choices; `sharing` by buffer, none given: by each core for itself.
   /// Without a tiling: under the best that there could be, all transfers hideable.
   [[nodiscard]] LeastParts least_parts(const GridChoice& choice, const IdVector<BufferId, SharedBy>& sharing,
+                                       const IdVector<StageId, double>& computing,
                                        const GridTiling* tiling = nullptr) const {
     std::int64_t cores = 1;
     for (const IteratorId i : choice.ids()) cores *= choices_[i][choice[i]];
@@ -105,9 +103,16 @@ class LeastCost {
     for (const StageId s : of_stage_.ids()) {
       const BufferId output = model_.buffer_of_output[s];
       const std::int64_t again = tiling != nullptr ? tiling->again[output] : 1;
-      least.computed += static_cast<double>(again) * compute_cycles(s, choice);
+      least.computed += static_cast<double>(again) * computing[s];
     }
     return least;
+  }
+
+  /// Cycles of every stage, each computed once.
+  [[nodiscard]] IdVector<StageId, double> computing(const GridChoice& choice) const {
+    IdVector<StageId, double> cycles;
+    for (const StageId s : of_stage_.ids()) cycles.push_back(compute_cycles(s, choice));
+    return cycles;
   }
 
   [[nodiscard]] std::int64_t cycles(const ReadSchedule& schedule, const IdVector<BufferId, int>& slots,
@@ -118,19 +123,20 @@ class LeastCost {
       tiling.again.push_back(times_again(schedule, b, parts_of(schedule.parallel)));
       tiling.extents.push_back(buffer_extents(model_, b, schedule.sizes, schedule.residents));
     }
-    return cycles(schedule.parallel, tiling, sharing);
+    const auto choice = choice_of(schedule.parallel);
+    return choice ? least_parts(*choice, sharing, computing(*choice), &tiling).overlapped() : 0;
   }
 
-  [[nodiscard]] std::int64_t cycles(const std::vector<ParallelSplit>& parallel, const GridTiling& tiling,
-                                    const IdVector<BufferId, SharedBy>& sharing) const {
+  /// Nothing for a split that is none of the choices.
+  [[nodiscard]] std::optional<GridChoice> choice_of(const std::vector<ParallelSplit>& parallel) const {
     const IteratorSizes parts = parts_of(parallel);
     GridChoice choice;
     for (const IteratorId i : parts.ids()) {
       const auto found = std::find(choices_[i].begin(), choices_[i].end(), parts[i]);
-      if (found == choices_[i].end()) return 0;
+      if (found == choices_[i].end()) return std::nullopt;
       choice.push_back(static_cast<std::size_t>(found - choices_[i].begin()));
     }
-    return least_parts(choice, sharing, &tiling).overlapped();
+    return choice;
   }
 
  private:
@@ -327,7 +333,6 @@ class LeastCost {
   }
 
   [[nodiscard]] double compute_cycles(StageId s, const GridChoice& choice) const {
-    const Stage& stage = model_.list->stages[s];
     std::int64_t points = 1;
     IdVector<IteratorId, bool> used(choice.size(), false);
     std::int64_t lane = 1;
@@ -344,28 +349,7 @@ class LeastCost {
       points *= maximum;
     }
     if (several_move_one(of_stage_[s])) return 0;
-    const std::int64_t most_lanes = std::max(lane, lane_of_buffer(s, choice));
-    // Of a point, by the inner loop's instructions or at the target's rate.
-    const auto cycles_of_point = [&](Compute::Part part) {
-      const bool long_enough = most_lanes >= shortest_vector_loop(target_);
-      const bool gathers =
-          target_.cores.pipelines && (may_block_registers(stage, part) || may_gather_lanes(stage, part));
-      const bool vectors = long_enough && (gathers || may_run_along_lane(stage, part));
-      const double at_rate = static_cast<double>(operations_of(stage, part)) /
-                             operations_per_cycle(target_, result_type(stage, part), vectors);
-      if (!target_.cores.pipelines) return at_rate;
-      return std::max(at_rate, least_cycles_of_point(stage, part, target_, most_lanes));
-    };
-    std::int64_t updates = points;
-    for (std::size_t a = stage.spatial; a < stage.axes.size(); ++a) {
-      updates *= stage.axes[a].extent;
-    }
-    const auto part = stage.reduction == Reduction::none ? Compute::Part::map : Compute::Part::update;
-    double cycles = static_cast<double>(updates) * cycles_of_point(part);
-    if (stage.finish) {
-      cycles += static_cast<double>(points) * cycles_of_point(Compute::Part::finish);
-    }
-    return cycles;
+    return least_compute_cycles(model_.list->stages[s], points, std::max(lane, lane_of_buffer(s, choice)), target_);
   }
 
   /// The form of a loop follows from the extents of its buffer, which may be longer than what is ever computed there.
@@ -402,9 +386,16 @@ std::int64_t PlanBounds::least_cycles(const ReadSchedule& schedule, const IdVect
   return least_->cycles(schedule, slots, sharing);
 }
 
-std::int64_t PlanBounds::least_cycles(const std::vector<ParallelSplit>& parallel, const GridTiling& tiling,
-                                      const IdVector<BufferId, SharedBy>& sharing) const {
-  return least_->cycles(parallel, tiling, sharing);
+GridBounds PlanBounds::over(const std::vector<ParallelSplit>& parallel) const {
+  GridBounds bounds;
+  bounds.least_ = least_.get();
+  bounds.choice_ = least_->choice_of(parallel);
+  if (bounds.choice_) bounds.computing_ = least_->computing(*bounds.choice_);
+  return bounds;
+}
+
+std::int64_t GridBounds::least_cycles(const GridTiling& tiling, const IdVector<BufferId, SharedBy>& sharing) const {
+  return choice_ ? least_->least_parts(*choice_, sharing, computing_, &tiling).overlapped() : 0;
 }
 
 std::vector<CoreGrid> PlanBounds::grids() const {
@@ -427,10 +418,11 @@ std::vector<CoreGrid> PlanBounds::grids() const {
       if (parts > 1) parallel.push_back({model.iterators[at].name, parts});
       has_idle_cores = has_idle_cores || filled_parts(model.iterators[at].extent, parts) < parts;
     }
+    const IdVector<StageId, double> computing = least_->computing(choice);
     for (CoreGrid& grid : orders_of(model, parallel, least_->target())) {
       if (has_idle_cores && std::ranges::all_of(grid.sharing, [](SharedBy by) { return by == SharedBy::core; }))
         continue;
-      const LeastParts least = least_->least_parts(choice, grid.sharing);
+      const LeastParts least = least_->least_parts(choice, grid.sharing, computing);
       grid.least_cycles = least.one_after_the_other();
       grid.least_overlapped = least.overlapped();
       grids.push_back(std::move(grid));

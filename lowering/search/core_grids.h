@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/target.h"
@@ -35,6 +36,22 @@ struct GridTiling {
 
 class LeastCost;
 
+/// An index into the numbers of parts of each spatial iterator.
+using GridChoice = IdVector<IteratorId, std::size_t>;
+
+/// The bounds over one grid, for a search that asks for those of many tilings.
+class GridBounds {
+ public:
+  /// No schedule over the grid whose tiles are no larger, come no less often and have no more slots takes fewer cycles.
+  [[nodiscard]] std::int64_t least_cycles(const GridTiling& tiling, const IdVector<BufferId, SharedBy>& sharing) const;
+
+ private:
+  friend class PlanBounds;
+  const LeastCost* least_ = nullptr;
+  std::optional<GridChoice> choice_;     ///< none of a grid that PlanBounds does not have
+  IdVector<StageId, double> computing_;  ///< cycles
+};
+
 /// The bounds of one group on one target, which must both outlive this.
 class PlanBounds {
  public:
@@ -54,9 +71,8 @@ class PlanBounds {
   [[nodiscard]] std::int64_t least_cycles(const ReadSchedule& schedule, const IdVector<BufferId, int>& slots = {},
                                           const IdVector<BufferId, SharedBy>& sharing = {}) const;
 
-  /// The same of every schedule over a grid whose tiles are no larger, come no less often and have no more slots.
-  [[nodiscard]] std::int64_t least_cycles(const std::vector<ParallelSplit>& parallel, const GridTiling& tiling,
-                                          const IdVector<BufferId, SharedBy>& sharing) const;
+  /// Those of every schedule over a grid; they must not outlive this.
+  [[nodiscard]] GridBounds over(const std::vector<ParallelSplit>& parallel) const;
 
  private:
   std::unique_ptr<const LeastCost> least_;

@@ -9,6 +9,7 @@
 #include "lowering/model/sharing.h"
 #include "lowering/nest/lower.h"
 #include "lowering/nest/plan.h"
+#include "lowering/swtvm/planner_swtvm.h"
 #include "lowering/swtvm/read_schedule.h"
 #include "lowering/swtvm/swtvm.h"
 #include "lowering/time/counts.h"
