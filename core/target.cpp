@@ -183,9 +183,9 @@ Result<std::string> read_text(const std::string& path, Diagnostics& diagnostics)
   std::ifstream stream(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
   if (!stream.good() && !stream.eof()) {
-    SourceLocation place;
-    place.file = path;
-    diagnostics.error("unreadable-file", place, "the file cannot be read");
+    SourceLocation location;
+    location.file = path;
+    diagnostics.error("unreadable-file", location, "the file cannot be read");
     return Failed{};
   }
   return text;
@@ -260,9 +260,9 @@ Result<Target> load_target(const std::string& name_or_path, const std::vector<st
   std::error_code failure;
   if (!std::filesystem::is_regular_file(name_or_path, failure)) {
     if (name_or_path.find_first_of("/.") != std::string::npos) {
-      SourceLocation place;
-      place.file = name_or_path;
-      diagnostics.error("unreadable-file", place, "there is no such file, a target in TOML was wanted");
+      SourceLocation location;
+      location.file = name_or_path;
+      diagnostics.error("unreadable-file", location, "there is no such file, a target in TOML was wanted");
       return Failed{};
     }
     const std::vector<std::string> names = built_in_targets();

@@ -13,7 +13,7 @@ namespace stowage {
 
 namespace {
 
-/// Lays `over` on `under`. Values are moved, because a copy of a toml++ node forgets its place.
+/// Lays `over` on `under`. Values are moved, because a copy of a toml++ node forgets its location.
 void merge(toml::table& under, toml::table&& over) {
   for (auto&& [key, value] : over) {
     toml::node* existing = under.get(key.str());
@@ -55,10 +55,10 @@ struct TomlTable::Document {
     if (text == lines.end()) return false;
     for (std::size_t i = 0; i < text->second.size(); ++i) {
       if (std::count(text->second[i].begin(), text->second[i].end(), '.') <= max_dots) continue;
-      SourceLocation place;
-      place.file = path;
-      place.line = static_cast<int>(i + 1);
-      diagnostics->error("toml-syntax", place, fmt::format("a line has more than {} dots", max_dots));
+      SourceLocation location;
+      location.file = path;
+      location.line = static_cast<int>(i + 1);
+      diagnostics->error("toml-syntax", location, fmt::format("a line has more than {} dots", max_dots));
       return true;
     }
     return false;
@@ -70,7 +70,7 @@ struct TomlTable::Document {
       toml::node* value = text.get(moving.from);
       if (value == nullptr || value->is_table()) continue;
       toml::table into;
-      // Values are moved, because a copy of a toml++ node forgets its place.
+      // Values are moved, because a copy of a toml++ node forgets its location.
       value->visit([&](auto& concrete) { into.insert(moving.key, std::move(concrete)); });
       text.erase(moving.from);
       toml::node* there = text.get(moving.table);
@@ -87,19 +87,19 @@ struct TomlTable::Document {
     }
   }
 
-  [[nodiscard]] Diagnostic placed(const toml::source_region& region) const {
+  [[nodiscard]] Diagnostic located(const toml::source_region& region) const {
     Diagnostic diagnostic;
-    diagnostic.place.file = region.path ? *region.path : file;
-    diagnostic.place.line = static_cast<int>(region.begin.line);
-    diagnostic.place.column = static_cast<int>(region.begin.column);
-    diagnostic.source_line = line_of(diagnostic.place.file, region.begin.line);
+    diagnostic.location.file = region.path ? *region.path : file;
+    diagnostic.location.line = static_cast<int>(region.begin.line);
+    diagnostic.location.column = static_cast<int>(region.begin.column);
+    diagnostic.source_line = line_of(diagnostic.location.file, region.begin.line);
     const bool one_line = region.end.line == region.begin.line && region.end.column > region.begin.column;
-    diagnostic.place.end_column = one_line ? static_cast<int>(region.end.column) : diagnostic.place.column + 1;
+    diagnostic.location.end_column = one_line ? static_cast<int>(region.end.column) : diagnostic.location.column + 1;
     return diagnostic;
   }
 
   void error(const toml::source_region& region, std::string code, std::string message, std::string remedy) const {
-    Diagnostic diagnostic = placed(region);
+    Diagnostic diagnostic = located(region);
     diagnostic.code = std::move(code);
     diagnostic.message = std::move(message);
     diagnostic.remedy = std::move(remedy);
@@ -410,7 +410,7 @@ void TomlTable::error(std::string code, std::string_view key, std::string messag
   node_->document->error(node_->region_of(key), std::move(code), std::move(message), std::move(remedy));
 }
 
-Diagnostic TomlTable::placed(std::string_view key) const { return node_->document->placed(node_->region_of(key)); }
+Diagnostic TomlTable::located(std::string_view key) const { return node_->document->located(node_->region_of(key)); }
 
 void TomlTable::finish() {
   const std::vector<std::string> known(node_->asked.begin(), node_->asked.end());

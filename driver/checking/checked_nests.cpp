@@ -33,8 +33,8 @@ Result<NestTexts> read_nest_texts(const std::string& folder, const std::string& 
   const std::string file = (std::filesystem::path(folder) / "plan.json").string();
   const auto text = read_text_file(file, diagnostics);
   if (!text) return Failed{};
-  SourceLocation place;
-  place.file = file;
+  SourceLocation location;
+  location.file = file;
   NestTexts texts;
   std::vector<std::string> names;
   try {
@@ -48,12 +48,12 @@ Result<NestTexts> read_nest_texts(const std::string& folder, const std::string& 
       if (op.empty() || op == names.back()) texts.nests.push_back({names.back(), joined(step.at("nest"))});
     }
   } catch (const std::exception& error) {
-    diagnostics.error("damaged-plan", std::move(place), fmt::format("is no plan: {}", error.what()),
+    diagnostics.error("damaged-plan", std::move(location), fmt::format("is no plan: {}", error.what()),
                       "give a folder that 'stowage compile -o' wrote, or the text of a nest");
     return Failed{};
   }
   if (texts.target.family != athread_family) {
-    diagnostics.error("no-nests", std::move(place),
+    diagnostics.error("no-nests", std::move(location),
                       fmt::format("kernels of family '{}' are no loop nests", texts.target.family));
     return Failed{};
   }

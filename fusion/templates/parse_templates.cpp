@@ -48,7 +48,7 @@ class TemplateReader {
   std::optional<FusionTemplate> read() {
     const std::size_t before = error_count();
     if (table_.read("name", template_.name, Need::required)) check_name(table_, template_.name);
-    template_.place = table_.placed("name").place;
+    template_.location = table_.located("name").location;
     table_.read("summary", template_.summary);
     table_.read("computes", template_.computes);
     table_.read("branches", template_.branches, {2, max_branches});

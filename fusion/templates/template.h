@@ -44,7 +44,7 @@ struct FusionTemplate {
   int branches = 1;
   std::vector<TemplateVertex> vertices;
   std::vector<TemplateEdge> edges;
-  SourceLocation place;  ///< of its name
+  SourceLocation location;  ///< of its name
 };
 
 /// Vertices whose values never reach main memory: read by another vertex of the group, or by a further copy of their

@@ -70,9 +70,9 @@ Emulated emulated(const LoopNest& nest, const Target& target, const std::map<Sta
   for (const Diagnostic& one : diagnostics.entries()) {
     if (one.severity != Severity::error) continue;
     for (const EmittedFile& file : emitted.files) {
-      if (!one.place.file.ends_with(file.path)) continue;
+      if (!one.location.file.ends_with(file.path)) continue;
       for (const LineOrigin& origin : file.origins) {
-        if (origin.line == one.place.line) made.statements.insert(origin.statement);
+        if (origin.line == one.location.line) made.statements.insert(origin.statement);
       }
     }
   }

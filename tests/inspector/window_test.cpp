@@ -198,11 +198,11 @@ TEST_CASE("plans that cannot be read are said to be so in the window", "[inspect
 TEST_CASE("problems name the operator that they are about", "[inspector]") {
   const PlanPtr plan = sample_plan("lenet");
   Diagnostic diagnostic;
-  diagnostic.place.object = "node conv2 (Conv)";
+  diagnostic.location.object = "node conv2 (Conv)";
   const Subject subject = subject_of(*plan, diagnostic);
-  REQUIRE(subject.op >= 0);
-  CHECK(plan->graph().operators()[static_cast<std::size_t>(subject.op)].name == "conv2");
-  diagnostic.place.object = "something else";
+  REQUIRE(subject.op);
+  CHECK(plan->graph().op(*subject.op).name == "conv2");
+  diagnostic.location.object = "something else";
   CHECK(subject_of(*plan, diagnostic) == Subject{});
 }
 
