@@ -33,8 +33,8 @@ std::vector<std::string> bandwidth_points(const Target& target) {
 }
 
 std::string line_rates_text(const LineRates& lines) {
-  return fmt::format("{{ bytes_per_second = {}, row_seconds = {}, partial_line_seconds = {}, page_bytes = {} }}",
-                     lines.bytes_per_second, lines.row_seconds, lines.partial_line_seconds, lines.page_bytes);
+  return fmt::format("{{ bytes_per_second = {}, block_seconds = {}, partial_line_seconds = {}, page_bytes = {} }}",
+                     lines.bytes_per_second, lines.block_seconds, lines.partial_line_seconds, lines.page_bytes);
 }
 
 std::string pipelines_text(const Pipelines& pipelines) {
@@ -85,7 +85,7 @@ constexpr std::array<InnerKey, 10> inner_keys = {{{"cores.pipelines.arithmetic_l
                                                   {"cores.column_broadcast.start_cycles"},
                                                   {"cores.column_broadcast.vector_cycles"},
                                                   {"dma.bandwidth.bytes_per_second"},
-                                                  {"dma.bandwidth.row_seconds"},
+                                                  {"dma.bandwidth.block_seconds"},
                                                   {"dma.bandwidth.partial_line_seconds"},
                                                   {"dma.bandwidth.page_bytes", Unit::bytes}}};
 

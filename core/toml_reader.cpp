@@ -25,6 +25,22 @@ void merge(toml::table& under, toml::table&& over) {
   }
 }
 
+/// What stands at a path of keys with dots between them, if there is anything.
+toml::node* node_at(toml::table& table, std::string_view path) {
+  const std::size_t dot = path.find('.');
+  toml::node* const found = table.get(path.substr(0, dot));
+  if (found == nullptr || dot == std::string_view::npos) return found;
+  return found->is_table() ? node_at(*found->as_table(), path.substr(dot + 1)) : nullptr;
+}
+
+/// The table in which the last key of a path stands.
+toml::table* table_around(toml::table& table, std::string_view path) {
+  const std::size_t dot = path.rfind('.');
+  if (dot == std::string_view::npos) return &table;
+  toml::node* const found = node_at(table, path.substr(0, dot));
+  return found != nullptr ? found->as_table() : nullptr;
+}
+
 }  // namespace
 
 struct TomlTable::Document {
@@ -67,13 +83,13 @@ struct TomlTable::Document {
   /// Brings keys that are written as they once were to where they are read today.
   void move_keys(toml::table& text) const {
     for (const MovedKey& moving : moved) {
-      toml::node* value = text.get(moving.from);
+      toml::node* value = node_at(text, moving.from);
       if (value == nullptr || value->is_table()) continue;
       toml::table into;
       // Values are moved, because a copy of a toml++ node forgets its location.
       value->visit([&](auto& concrete) { into.insert(moving.key, std::move(concrete)); });
-      text.erase(moving.from);
-      toml::node* there = text.get(moving.table);
+      table_around(text, moving.from)->erase(moving.from.substr(moving.from.rfind('.') + 1));
+      toml::node* there = node_at(text, moving.table);
       if (there == nullptr) {
         text.insert(moving.table, std::move(into));
       } else if (toml::table* table = there->as_table(); table != nullptr && !table->contains(moving.key)) {

@@ -31,8 +31,8 @@ struct TomlValue {
   std::variant<bool, std::int64_t, double, std::string, Array, Table> is = false;
 };
 
-/// A key of a document as it was once written, and the table and key under which it is read today. A table of the old
-/// name is something else and stays.
+/// A key of a document as it was once written, and the table and key under which it is read today; dots lead into
+/// tables. A table of the old name is something else and stays.
 struct MovedKey {
   std::string_view from;
   std::string_view table;
