@@ -50,7 +50,8 @@ Diagnostic death_of(const Job& job, const ProcessEnd& end, std::optional<std::in
   if (end.signal != 0) {
     death.message = fmt::format("the job's process was ended by {}{}", signal_text(end.signal), under);
   } else {
-    death.message = fmt::format("the job's process ended with exit code {} before the job{}", end.exit_code, under);
+    death.message =
+        fmt::format("the job's process ended with exit code {} before the job{}", end.exit_code.value(), under);
   }
   if (end.signal == SIGKILL) {
     death.remedy =

@@ -102,10 +102,9 @@ std::string line_of_statement(const CheckedNest& made, int statement) {
 std::string fault_text(const CheckedNest& made, const Fault& fault) {
   std::string text = fmt::format("{}: {} [{}]\n", made.name, fault.what, name_of(fault.family));
   const auto add = [&](const Execution& execution) {
-    if (execution.statement < 0) return;
     text += fmt::format("  {}\n    {}\n", text_of(execution), line_of_statement(made, execution.statement));
   };
-  add(fault.at);
+  if (fault.at) add(*fault.at);
   if (fault.other) add(*fault.other);
   return text + fmt::format("  help: {}\n", remedy_of(fault.family));
 }

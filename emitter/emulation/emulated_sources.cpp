@@ -148,9 +148,9 @@ bool report_undefined_behaviour(const EmulationJob& job, const ProcessResult& pr
   return true;
 }
 
-std::string launch_text(const EmulationJob& job, int launch) {
-  if (launch < 0 || launch >= static_cast<int>(job.launches.size())) return {};
-  return fmt::format("in launch {}: {}", launch, job.launches[static_cast<std::size_t>(launch)].name);
+std::string launch_text(const EmulationJob& job, std::optional<std::size_t> launch) {
+  if (!launch || *launch >= job.launches.size()) return {};
+  return fmt::format("in launch {}: {}", *launch, job.launches[*launch].name);
 }
 
 void report_problems(const EmulationJob& job, const EmulationReport& report, Diagnostics& diagnostics) {
@@ -208,7 +208,7 @@ void report_ending(const EmulationJob& job, const ProcessResult& process, Diagno
   } else if (process.signal != 0) {
     diagnostic.message = fmt::format("the emulated program was ended by signal {}", process.signal);
   } else {
-    diagnostic.message = fmt::format("the emulated program ended with exit code {}", process.exit_code);
+    diagnostic.message = fmt::format("the emulated program ended with exit code {}", process.exit_code.value());
   }
   if (!job.options.sanitize) {
     diagnostic.notes.push_back(fmt::format("its memory was limited to {:.1f} GiB",

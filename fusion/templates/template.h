@@ -32,7 +32,7 @@ struct TemplateVertex {
 struct TemplateEdge {
   std::string from;
   std::string to;
-  int slot = -1;  ///< operand slot of `to`; -1: any
+  std::optional<int> slot = std::nullopt;  ///< operand slot of `to`; nothing: any
 };
 
 struct FusionTemplate {

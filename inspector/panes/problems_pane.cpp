@@ -38,7 +38,7 @@ Subject subject_of(const LoadedPlan& plan, const Diagnostic& diagnostic) {
   };
   for (const OpId i : plan.step_of_operator.ids()) {
     const Operator& op = plan.graph().op(i);
-    const Subject subject = op_subject(plan.step_of_operator[i], static_cast<int>(i.index()));
+    const Subject subject = op_subject(plan.step_of_operator[i], i);
     consider(op.name, subject);
     for (const std::string& origin : op.origins) consider(origin, subject);
   }

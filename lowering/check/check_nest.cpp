@@ -75,11 +75,12 @@ class NestChecker {
 
   [[nodiscard]] Moment now(const Stmt& s) const { return {s.id, values_}; }
 
-  void add(FaultFamily family, const Moment& at, std::string what, const Moment* other = nullptr, int other_core = -1) {
-    const int other_statement = other != nullptr ? other->statement : -1;
+  void add(FaultFamily family, const Moment& at, std::string what, const Moment* other = nullptr,
+           std::optional<int> other_core = std::nullopt) {
+    const std::optional<int> other_statement = other != nullptr ? std::optional(other->statement) : std::nullopt;
     if (!told_.emplace(family, at.statement, other_statement).second) return;
     Fault fault{family, execution_of(nest_, at, core_), std::nullopt, std::move(what)};
-    if (other != nullptr) fault.other = execution_of(nest_, *other, other_core < 0 ? core_ : other_core);
+    if (other != nullptr) fault.other = execution_of(nest_, *other, other_core.value_or(core_));
     result_.faults.push_back(std::move(fault));
   }
 
@@ -176,7 +177,7 @@ class NestChecker {
   }
 
   /// The slot that a use names, if there is one.
-  std::optional<SlotOfBuffer> place_of(const Stmt& s, const BufferUse& use) {
+  std::optional<SlotOfBuffer> cell_of(const Stmt& s, const BufferUse& use) {
     const Buffer& buffer = nest_.buffers[use.buffer];
     const std::int64_t slot = value(use.slot);
     if (slot >= 0 && slot < buffer.slots) return SlotOfBuffer{use.buffer, slot};
@@ -322,8 +323,8 @@ class NestChecker {
   }
 
   void await(const Stmt& s, const Wait& wait) {
-    std::optional<SlotOfBuffer> place;
-    if (wait.slot && !(place = place_of(s, *wait.slot))) return;
+    std::optional<SlotOfBuffer> cell;
+    if (wait.slot && !(cell = cell_of(s, *wait.slot))) return;
     const auto ended = ldm_->end([&](const TransferUnderWay& flight) {
       return cell ? flight.cell == *cell : flight.started.statement == wait.dma;
     });
@@ -432,12 +433,12 @@ class NestChecker {
   TeamEvents events_;
   TensorWriters writers_;
   int core_ = 0;
-  int walked_ = -1;  ///< statement
+  int walked_ = 0;  ///< statement
   std::int64_t event_count_ = 0;
   Values values_;  ///< by variable, then of first elements of buffers, which are not known
   LdmContents* ldm_ = nullptr;
   std::unordered_map<const IndexExpr*, CompiledIndex> compiled_;
-  std::set<std::tuple<FaultFamily, int, int>> told_;
+  std::set<std::tuple<FaultFamily, int, std::optional<int>>> told_;
 };
 
 }  // namespace

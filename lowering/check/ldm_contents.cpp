@@ -67,7 +67,7 @@ const TransferUnderWay* LdmContents::in_the_way(const SlotOfBuffer& cell, const 
   return nullptr;
 }
 
-std::optional<LdmContents::Unfit> LdmContents::unfit(const SlotOfBuffer& place, const ElementBox& box,
+std::optional<LdmContents::Unfit> LdmContents::unfit(const SlotOfBuffer& cell, const ElementBox& box,
                                                      const std::vector<std::int64_t>& origin) const {
   const std::vector<Piece>& held = pieces_[cell.buffer][static_cast<std::size_t>(cell.slot)];
   std::vector<const ElementBox*> there;

@@ -16,7 +16,7 @@ namespace stowage {
 
 /// When a statement was executed: its id, and the values of all variables then.
 struct Moment {
-  int statement = -1;
+  int statement = 0;
   std::vector<std::int64_t> values;
 };
 
@@ -63,7 +63,7 @@ class LdmContents {
     const Piece* stale = nullptr;  ///< of another box of the tensor
   };
   /// What keeps a box from being read as elements of the tensor, where the slot begins at `origin`.
-  [[nodiscard]] std::optional<Unfit> unfit(const SlotOfBuffer& place, const ElementBox& box,
+  [[nodiscard]] std::optional<Unfit> unfit(const SlotOfBuffer& cell, const ElementBox& box,
                                            const std::vector<std::int64_t>& origin) const;
 
   /// The first part of a box that is no whole result (what_lacks), if there is one.

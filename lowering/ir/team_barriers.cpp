@@ -39,7 +39,7 @@ class Finder {
       const auto known = teams.find(key);
       return known == teams.end() ? std::nullopt : std::optional(known->second);
     };
-    return wait.slot ? team_of(of_buffer_, wait.slot->buffer) : team_of(of_get_, wait.dma);
+    return wait.slot ? team_of(of_buffer_, wait.slot->buffer) : team_of(of_get_, *wait.dma);
   }
 
   static void meet(Used& used, Space team) {
@@ -90,7 +90,7 @@ class Finder {
     found.waits_of[id] = *team;
     if (*team == Space::column) {
       found.after[id] = *team;
-      found.broadcast.emplace(id, wait.slot ? *wait.slot : box_of_get_.at(wait.dma));
+      found.broadcast.emplace(id, wait.slot ? *wait.slot : box_of_get_.at(*wait.dma));
       return meet(used, *team);
     }
     for (auto next = std::next(here); next != end; ++next) {

@@ -121,7 +121,7 @@ class ResultsCheck {
       transfers_[s.id] = dma;
       return dma->direction == DmaDirection::put ? read(s, dma->buffer, around) : write(s, dma->buffer, around);
     } else if (const auto* wait = std::get_if<Wait>(&s.node)) {
-      const BufferUse& awaited = wait->slot ? *wait->slot : transfers_.at(wait->dma)->buffer;
+      const BufferUse& awaited = wait->slot ? *wait->slot : transfers_.at(*wait->dma)->buffer;
       content(awaited.buffer).there = true;
     } else if (const auto* fill = std::get_if<Fill>(&s.node)) {
       return filling(s, *fill, around);

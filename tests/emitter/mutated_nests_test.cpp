@@ -88,7 +88,8 @@ bool same(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
 /// Whether a fault of the check is about one of these statements.
 bool names_one_of(const NestCheck& check, const std::set<int>& statements) {
   return std::any_of(check.faults.begin(), check.faults.end(), [&](const Fault& fault) {
-    return statements.contains(fault.at.statement) || (fault.other && statements.contains(fault.other->statement));
+    return (fault.at && statements.contains(fault.at->statement)) ||
+           (fault.other && statements.contains(fault.other->statement));
   });
 }
 
