@@ -45,7 +45,7 @@ void read_bandwidth(TomlTable& table, DmaEngine& dma) {
   TomlTable row = *table.table("bandwidth");
   LineRates lines;
   row.read("bytes_per_second", lines.bytes_per_second, 1.0, max_bytes_per_second, Need::required);
-  row.read("row_seconds", lines.row_seconds, 0.0, 1.0, Need::required);
+  row.read("block_seconds", lines.block_seconds, 0.0, 1.0, Need::required);
   row.read("partial_line_seconds", lines.partial_line_seconds, 0.0, 1.0, Need::required);
   row.read("page_bytes", lines.page_bytes, {1, gibibyte}, Need::required);
   row.finish();

@@ -11,22 +11,25 @@
 
 namespace stowage {
 
-/// Keys of Athread's machines as they were written when all of them stood side by side.
-inline constexpr std::array<MovedKey, 15> keys_once = {{{"cores", "cores", "count"},
-                                                        {"mesh_rows", "cores", "mesh_rows"},
-                                                        {"mesh_columns", "cores", "mesh_columns"},
-                                                        {"vector_lanes", "cores", "vector_lanes"},
-                                                        {"vector_flops_per_cycle", "cores", "vector_flops_per_cycle"},
-                                                        {"scalar_flops_per_cycle", "cores", "scalar_flops_per_cycle"},
-                                                        {"launch_seconds", "cores", "launch_seconds"},
-                                                        {"ldm_bytes", "ldm", "bytes"},
-                                                        {"ldm_reserved", "ldm", "reserved"},
-                                                        {"ldm_alignment", "ldm", "alignment"},
-                                                        {"dram_line_bytes", "main_memory", "line_bytes"},
-                                                        {"good_block_bytes", "dma", "good_block_bytes"},
-                                                        {"dma_alignment", "dma", "alignment"},
-                                                        {"dma_startup_cycles", "dma", "startup_cycles"},
-                                                        {"dma_bandwidth", "dma", "bandwidth"}}};
+/// Keys of Athread's machines as they were once written: when all of them stood side by side, and when the blocks of a
+/// transfer were called rows.
+inline constexpr std::array<MovedKey, 16> keys_once = {
+    {{"cores", "cores", "count"},
+     {"mesh_rows", "cores", "mesh_rows"},
+     {"mesh_columns", "cores", "mesh_columns"},
+     {"vector_lanes", "cores", "vector_lanes"},
+     {"vector_flops_per_cycle", "cores", "vector_flops_per_cycle"},
+     {"scalar_flops_per_cycle", "cores", "scalar_flops_per_cycle"},
+     {"launch_seconds", "cores", "launch_seconds"},
+     {"ldm_bytes", "ldm", "bytes"},
+     {"ldm_reserved", "ldm", "reserved"},
+     {"ldm_alignment", "ldm", "alignment"},
+     {"dram_line_bytes", "main_memory", "line_bytes"},
+     {"good_block_bytes", "dma", "good_block_bytes"},
+     {"dma_alignment", "dma", "alignment"},
+     {"dma_startup_cycles", "dma", "startup_cycles"},
+     {"dma_bandwidth", "dma", "bandwidth"},
+     {"dma.bandwidth.row_seconds", "dma.bandwidth", "block_seconds"}}};
 
 /// The tables of an Athread machine's file.
 struct AthreadTables {

@@ -137,11 +137,11 @@ class TargetCheck {
           fmt::format("a page of {} bytes is less than a line of {}", lines.page_bytes, target_.main_memory.line_bytes),
           "a page holds several lines");
     }
-    if (lines.row_seconds > 0 && lines.row_seconds < line_seconds) {
-      add("dma.bandwidth.row_seconds",
-          fmt::format("a row takes at least {:.3g} s, but its one line takes {:.3g} already", lines.row_seconds,
+    if (lines.block_seconds > 0 && lines.block_seconds < line_seconds) {
+      add("dma.bandwidth.block_seconds",
+          fmt::format("a block takes at least {:.3g} s, but its one line takes {:.3g} already", lines.block_seconds,
                       line_seconds),
-          "0 says that rows take no more than their lines");
+          "0 says that blocks take no more than their lines");
     }
   }
 

@@ -12,12 +12,12 @@ namespace stowage {
 
 void Diagnostics::add(Diagnostic diagnostic) { entries_.push_back(std::move(diagnostic)); }
 
-void Diagnostics::error(std::string code, SourceLocation place, std::string message, std::string remedy) {
-  add({Severity::error, std::move(code), std::move(place), std::move(message), std::move(remedy), {}, {}});
+void Diagnostics::error(std::string code, SourceLocation location, std::string message, std::string remedy) {
+  add({Severity::error, std::move(code), std::move(location), std::move(message), std::move(remedy), {}, {}});
 }
 
-void Diagnostics::warning(std::string code, SourceLocation place, std::string message, std::string remedy) {
-  add({Severity::warning, std::move(code), std::move(place), std::move(message), std::move(remedy), {}, {}});
+void Diagnostics::warning(std::string code, SourceLocation location, std::string message, std::string remedy) {
+  add({Severity::warning, std::move(code), std::move(location), std::move(message), std::move(remedy), {}, {}});
 }
 
 void Diagnostics::append(const Diagnostics& other) {
@@ -30,20 +30,20 @@ bool Diagnostics::has_errors() const {
 }
 
 std::string format_diagnostic(const Diagnostic& diagnostic) {
-  const SourceLocation& place = diagnostic.place;
+  const SourceLocation& location = diagnostic.location;
   std::string text;
-  if (!place.file.empty()) text += place.file + ":";
-  if (place.line > 0) text += fmt::format("{}:", place.line);
-  if (place.line > 0 && place.column > 0) text += fmt::format("{}:", place.column);
+  if (!location.file.empty()) text += location.file + ":";
+  if (location.line > 0) text += fmt::format("{}:", location.line);
+  if (location.line > 0 && location.column > 0) text += fmt::format("{}:", location.column);
   if (!text.empty()) text += " ";
   text += diagnostic.severity == Severity::error ? "error: " : "warning: ";
-  if (!place.object.empty()) text += place.object + ": ";
+  if (!location.object.empty()) text += location.object + ": ";
   text += fmt::format("{} [{}]\n", diagnostic.message, diagnostic.code);
   if (!diagnostic.source_line.empty()) {
     text += fmt::format("    {}\n", diagnostic.source_line);
-    if (place.column > 0) {
-      const int width = std::max(1, place.end_column - place.column);
-      text += fmt::format("    {}{}\n", std::string(static_cast<std::size_t>(place.column - 1), ' '),
+    if (location.column > 0) {
+      const int width = std::max(1, location.end_column - location.column);
+      text += fmt::format("    {}{}\n", std::string(static_cast<std::size_t>(location.column - 1), ' '),
                           std::string(static_cast<std::size_t>(width), '^'));
     }
   }
@@ -61,7 +61,7 @@ std::string format_diagnostics(const Diagnostics& diagnostics) {
 std::string first_error(const Diagnostics& diagnostics) {
   for (const Diagnostic& diagnostic : diagnostics.entries()) {
     if (diagnostic.severity != Severity::error) continue;
-    const std::string& object = diagnostic.place.object;
+    const std::string& object = diagnostic.location.object;
     return object.empty() ? diagnostic.message : fmt::format("{}: {}", object, diagnostic.message);
   }
   return "";

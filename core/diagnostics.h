@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user did that cannot be done: code, place, reason, remedy. Stages add to a Diagnostics and go on as
+// What a user did that cannot be done: code, location, reason, remedy. Stages add to a Diagnostics and go on as
 // long as that makes sense, so that one run reports several mistakes; Result<T> only says "already reported".
 #pragma once
 
@@ -30,18 +30,18 @@ struct SourceLocation {
 struct Diagnostic {
   Severity severity = Severity::error;
   std::string code;  ///< stable, kebab-case, for instance "unknown-key"
-  SourceLocation place;
+  SourceLocation location;
   std::string message;
   std::string remedy = {};              ///< what to do about it; may be empty
   std::vector<std::string> notes = {};  ///< further lines
-  std::string source_line = {};         ///< text of place.line where it is known; a caret is drawn below it
+  std::string source_line = {};         ///< text of location.line where it is known; a caret is drawn below it
 };
 
 class Diagnostics {
  public:
   void add(Diagnostic diagnostic);
-  void error(std::string code, SourceLocation place, std::string message, std::string remedy = {});
-  void warning(std::string code, SourceLocation place, std::string message, std::string remedy = {});
+  void error(std::string code, SourceLocation location, std::string message, std::string remedy = {});
+  void warning(std::string code, SourceLocation location, std::string message, std::string remedy = {});
   void append(const Diagnostics& other);
 
   [[nodiscard]] bool has_errors() const;

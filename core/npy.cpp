@@ -147,9 +147,9 @@ std::uint32_t little_endian(std::string_view bytes) {
 
 Result<Tensor> read_npy(const std::string& path, Diagnostics& diagnostics) {
   const auto fail = [&](std::string code, std::string message, std::string remedy = {}) -> Failed {
-    SourceLocation place;
-    place.file = path;
-    diagnostics.error(std::move(code), std::move(place), std::move(message), std::move(remedy));
+    SourceLocation location;
+    location.file = path;
+    diagnostics.error(std::move(code), std::move(location), std::move(message), std::move(remedy));
     return {};
   };
   std::error_code error;
@@ -204,9 +204,9 @@ Result<Tensor> read_npy(const std::string& path, Diagnostics& diagnostics) {
 
 Result<std::string> write_npy(const std::string& path, const Tensor& tensor, Diagnostics& diagnostics) {
   const auto fail = [&](std::string code, std::string message) -> Failed {
-    SourceLocation place;
-    place.file = path;
-    diagnostics.error(std::move(code), std::move(place), std::move(message));
+    SourceLocation location;
+    location.file = path;
+    diagnostics.error(std::move(code), std::move(location), std::move(message));
     return {};
   };
   std::string_view code;

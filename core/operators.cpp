@@ -29,11 +29,11 @@ std::string_view type_of(const AttributeValue& value) {
 
 /// Operands and attributes against the row; everything wrong is reported.
 bool fits_row(const OperatorRow& row, const Operator& op, std::span<const std::optional<StageTensor>> inputs,
-              const SourceLocation& place, Diagnostics& diagnostics) {
+              const SourceLocation& location, Diagnostics& diagnostics) {
   bool fits = true;
   const auto report = [&](std::string code, std::string message, std::string remedy = {}) {
     if (remedy.empty()) remedy = usual_remedy(code, row.name);
-    diagnostics.error(std::move(code), place, std::move(message), std::move(remedy));
+    diagnostics.error(std::move(code), location, std::move(message), std::move(remedy));
     fits = false;
   };
   const bool variadic = row.operands.back() == "…";
@@ -104,18 +104,18 @@ const OperatorRow* find_operator_row(std::string_view kind) {
 }
 
 Result<OperatorDefinition> define_operator(const Operator& op, std::span<const std::optional<StageTensor>> inputs,
-                                           const SourceLocation& place, Diagnostics& diagnostics) {
+                                           const SourceLocation& location, Diagnostics& diagnostics) {
   const OperatorRow* row = find_operator_row(op.kind);
   if (row == nullptr) {
     std::vector<std::string> names;
     for (const OperatorRow& other : operator_table()) names.emplace_back(other.name);
     diagnostics.error(
-        "unknown-operator", place, fmt::format("there is no operator {}", op.kind),
+        "unknown-operator", location, fmt::format("there is no operator {}", op.kind),
         nearest_name(op.kind, names) ? suggest_name(op.kind, names) : "'stowage ops' lists the operators there are");
     return Failed{};
   }
-  if (!fits_row(*row, op, inputs, place, diagnostics)) return Failed{};
-  return row->define({op, {inputs.begin(), inputs.end()}, diagnostics, place});
+  if (!fits_row(*row, op, inputs, location, diagnostics)) return Failed{};
+  return row->define({op, {inputs.begin(), inputs.end()}, diagnostics, location});
 }
 
 OperatorDefinition define_operator(const Graph& graph, OpId id) {
@@ -144,7 +144,7 @@ const StageTensor& result_tensor(const OperatorDefinition& definition, std::size
 Result<OpId> append_operator(GraphBuilder& builder, std::string kind, std::string name, Attributes attributes,
                              std::vector<std::optional<TensorId>> inputs,
                              std::vector<std::optional<std::string>> output_names, std::vector<std::string> origins,
-                             const SourceLocation& place, Diagnostics& diagnostics) {
+                             const SourceLocation& location, Diagnostics& diagnostics) {
   Operator op;
   op.kind = std::move(kind);
   op.attributes = std::move(attributes);
@@ -156,7 +156,7 @@ Result<OpId> append_operator(GraphBuilder& builder, std::string kind, std::strin
   for (const auto& wanted : output_names) {  // a definition asks which there are, not what they are called
     op.outputs.push_back(wanted ? std::optional<TensorId>(TensorId(op.outputs.size())) : std::nullopt);
   }
-  const Result<OperatorDefinition> definition = define_operator(op, operands, place, diagnostics);
+  const Result<OperatorDefinition> definition = define_operator(op, operands, location, diagnostics);
   if (!definition) return Failed{};
   std::vector<std::optional<OutputTensor>> outputs;
   for (std::size_t slot = 0; slot < output_names.size(); ++slot) {
@@ -171,11 +171,11 @@ Result<OpId> append_operator(GraphBuilder& builder, std::string kind, std::strin
 
 Result<TensorId> append_operator(GraphBuilder& builder, std::string kind, std::string name, Attributes attributes,
                                  std::vector<std::optional<TensorId>> inputs, std::string output_name,
-                                 std::vector<std::string> origins, const SourceLocation& place,
+                                 std::vector<std::string> origins, const SourceLocation& location,
                                  Diagnostics& diagnostics) {
   const auto id = append_operator(builder, std::move(kind), std::move(name), std::move(attributes), std::move(inputs),
                                   std::vector<std::optional<std::string>>{std::move(output_name)}, std::move(origins),
-                                  place, diagnostics);
+                                  location, diagnostics);
   if (!id) return Failed{};
   return builder.op(*id).first_output();
 }

@@ -18,7 +18,7 @@ struct OperatorContext {
   const Operator& op;
   std::vector<std::optional<StageTensor>> inputs;  ///< by operand slot; nullopt where the operand is absent
   Diagnostics& diagnostics;
-  SourceLocation place;
+  SourceLocation location;
 };
 
 struct OperatorDefinition {
@@ -66,9 +66,9 @@ const StageTensor& result_tensor(const OperatorDefinition& definition, std::size
 std::span<const OperatorRow> operator_table();
 const OperatorRow* find_operator_row(std::string_view kind);
 
-/// Defines an operator of a graph. Shape and type errors are reported at `place`.
+/// Defines an operator of a graph. Shape and type errors are reported at `location`.
 Result<OperatorDefinition> define_operator(const Operator& op, std::span<const std::optional<StageTensor>> inputs,
-                                           const SourceLocation& place, Diagnostics& diagnostics);
+                                           const SourceLocation& location, Diagnostics& diagnostics);
 /// The definition of an operator that is part of a verified graph; StageTensor::source names the graph's tensors.
 OperatorDefinition define_operator(const Graph& graph, OpId op);
 
@@ -77,11 +77,11 @@ OperatorDefinition define_operator(const Graph& graph, OpId op);
 Result<OpId> append_operator(GraphBuilder& builder, std::string kind, std::string name, Attributes attributes,
                              std::vector<std::optional<TensorId>> inputs,
                              std::vector<std::optional<std::string>> output_names, std::vector<std::string> origins,
-                             const SourceLocation& place, Diagnostics& diagnostics);
+                             const SourceLocation& location, Diagnostics& diagnostics);
 /// The same with one output.
 Result<TensorId> append_operator(GraphBuilder& builder, std::string kind, std::string name, Attributes attributes,
                                  std::vector<std::optional<TensorId>> inputs, std::string output_name,
-                                 std::vector<std::string> origins, const SourceLocation& place,
+                                 std::vector<std::string> origins, const SourceLocation& location,
                                  Diagnostics& diagnostics);
 
 /// Attribute access with defaults; a wrong type is an internal error (the import checked it).

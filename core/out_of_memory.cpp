@@ -19,9 +19,9 @@ bool is_out_of_memory(const std::exception& fault) {
 
 }  // namespace
 
-bool report_out_of_memory(const std::exception& fault, SourceLocation place, Diagnostics& diagnostics) {
+bool report_out_of_memory(const std::exception& fault, SourceLocation location, Diagnostics& diagnostics) {
   if (!is_out_of_memory(fault)) return false;
-  diagnostics.error("out-of-memory", std::move(place), "this needs more memory than there is",
+  diagnostics.error("out-of-memory", std::move(location), "this needs more memory than there is",
                     "use a smaller network, batch or --dim, or a machine with more memory");
   return true;
 }

@@ -33,8 +33,8 @@ std::vector<std::string> bandwidth_points(const Target& target) {
 }
 
 std::string line_rates_text(const LineRates& lines) {
-  return fmt::format("{{ bytes_per_second = {}, row_seconds = {}, partial_line_seconds = {}, page_bytes = {} }}",
-                     lines.bytes_per_second, lines.row_seconds, lines.partial_line_seconds, lines.page_bytes);
+  return fmt::format("{{ bytes_per_second = {}, block_seconds = {}, partial_line_seconds = {}, page_bytes = {} }}",
+                     lines.bytes_per_second, lines.block_seconds, lines.partial_line_seconds, lines.page_bytes);
 }
 
 std::string pipelines_text(const Pipelines& pipelines) {
@@ -85,7 +85,7 @@ constexpr std::array<InnerKey, 10> inner_keys = {{{"cores.pipelines.arithmetic_l
                                                   {"cores.column_broadcast.start_cycles"},
                                                   {"cores.column_broadcast.vector_cycles"},
                                                   {"dma.bandwidth.bytes_per_second"},
-                                                  {"dma.bandwidth.row_seconds"},
+                                                  {"dma.bandwidth.block_seconds"},
                                                   {"dma.bandwidth.partial_line_seconds"},
                                                   {"dma.bandwidth.page_bytes", Unit::bytes}}};
 
@@ -183,9 +183,9 @@ Result<std::string> read_text(const std::string& path, Diagnostics& diagnostics)
   std::ifstream stream(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
   if (!stream.good() && !stream.eof()) {
-    SourceLocation place;
-    place.file = path;
-    diagnostics.error("unreadable-file", place, "the file cannot be read");
+    SourceLocation location;
+    location.file = path;
+    diagnostics.error("unreadable-file", location, "the file cannot be read");
     return Failed{};
   }
   return text;
@@ -265,9 +265,9 @@ Result<Target> load_target(const std::string& name_or_path, const std::vector<st
   std::error_code failure;
   if (!std::filesystem::is_regular_file(name_or_path, failure)) {
     if (name_or_path.find_first_of("/.") != std::string::npos) {
-      SourceLocation place;
-      place.file = name_or_path;
-      diagnostics.error("unreadable-file", place, "there is no such file, a target in TOML was wanted");
+      SourceLocation location;
+      location.file = name_or_path;
+      diagnostics.error("unreadable-file", location, "there is no such file, a target in TOML was wanted");
       return Failed{};
     }
     const std::vector<std::string> names = built_in_targets();

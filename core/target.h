@@ -24,12 +24,12 @@ struct BandwidthPoint {
   double bytes_per_second = 0;
 };
 
-/// What a transfer takes of main memory, which serves all cores together, by the lines that its rows (contiguous
-/// blocks) touch. A row takes the time of its lines, but at least row_seconds, which cores whose rows of the same
-/// moment lie in one page share; a put, besides, partial_line_seconds for each line that it writes a part of.
+/// What a transfer takes of main memory, which serves all cores together, by the lines that its blocks touch. A
+/// block takes the time of its lines, but at least block_seconds, which cores whose blocks of the same moment lie in
+/// one page share; a put, besides, partial_line_seconds for each line that it writes a part of.
 struct LineRates {
   double bytes_per_second = 0;  ///< of lines, whole ones
-  double row_seconds = 0;
+  double block_seconds = 0;
   double partial_line_seconds = 0;
   std::int64_t page_bytes = 0;
 };

@@ -334,7 +334,7 @@ void TextCursor::error(const Token& where, std::string code, std::string message
   if (errors >= max_errors) return;
   Diagnostic diagnostic;
   diagnostic.code = std::move(code);
-  diagnostic.place = {file_, where.line, where.column, where.end_column, {}};
+  diagnostic.location = {file_, where.line, where.column, where.end_column, {}};
   diagnostic.message = std::move(message);
   diagnostic.remedy = std::move(remedy);
   const auto line = static_cast<std::size_t>(where.line - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the text forms of graphs and loop nests: tokens with their places, and the errors that point at them.
+// Reading the text forms of graphs and loop nests: tokens with their locations, and the errors that point at them.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ namespace stowage {
 
 namespace {
 
-/// Lays `over` on `under`. Values are moved, because a copy of a toml++ node forgets its place.
+/// Lays `over` on `under`. Values are moved, because a copy of a toml++ node forgets its location.
 void merge(toml::table& under, toml::table&& over) {
   for (auto&& [key, value] : over) {
     toml::node* existing = under.get(key.str());
@@ -23,6 +23,22 @@ void merge(toml::table& under, toml::table&& over) {
       value.visit([&, &k = key](auto& concrete) { under.insert_or_assign(k, std::move(concrete)); });
     }
   }
+}
+
+/// What stands at a path of keys with dots between them, if there is anything.
+toml::node* node_at(toml::table& table, std::string_view path) {
+  const std::size_t dot = path.find('.');
+  toml::node* const found = table.get(path.substr(0, dot));
+  if (found == nullptr || dot == std::string_view::npos) return found;
+  return found->is_table() ? node_at(*found->as_table(), path.substr(dot + 1)) : nullptr;
+}
+
+/// The table in which the last key of a path stands.
+toml::table* table_around(toml::table& table, std::string_view path) {
+  const std::size_t dot = path.rfind('.');
+  if (dot == std::string_view::npos) return &table;
+  toml::node* const found = node_at(table, path.substr(0, dot));
+  return found != nullptr ? found->as_table() : nullptr;
 }
 
 }  // namespace
@@ -55,10 +71,10 @@ struct TomlTable::Document {
     if (text == lines.end()) return false;
     for (std::size_t i = 0; i < text->second.size(); ++i) {
       if (std::count(text->second[i].begin(), text->second[i].end(), '.') <= max_dots) continue;
-      SourceLocation place;
-      place.file = path;
-      place.line = static_cast<int>(i + 1);
-      diagnostics->error("toml-syntax", place, fmt::format("a line has more than {} dots", max_dots));
+      SourceLocation location;
+      location.file = path;
+      location.line = static_cast<int>(i + 1);
+      diagnostics->error("toml-syntax", location, fmt::format("a line has more than {} dots", max_dots));
       return true;
     }
     return false;
@@ -67,13 +83,13 @@ struct TomlTable::Document {
   /// Brings keys that are written as they once were to where they are read today.
   void move_keys(toml::table& text) const {
     for (const MovedKey& moving : moved) {
-      toml::node* value = text.get(moving.from);
+      toml::node* value = node_at(text, moving.from);
       if (value == nullptr || value->is_table()) continue;
       toml::table into;
-      // Values are moved, because a copy of a toml++ node forgets its place.
+      // Values are moved, because a copy of a toml++ node forgets its location.
       value->visit([&](auto& concrete) { into.insert(moving.key, std::move(concrete)); });
-      text.erase(moving.from);
-      toml::node* there = text.get(moving.table);
+      table_around(text, moving.from)->erase(moving.from.substr(moving.from.rfind('.') + 1));
+      toml::node* there = node_at(text, moving.table);
       if (there == nullptr) {
         text.insert(moving.table, std::move(into));
       } else if (toml::table* table = there->as_table(); table != nullptr && !table->contains(moving.key)) {
@@ -87,19 +103,19 @@ struct TomlTable::Document {
     }
   }
 
-  [[nodiscard]] Diagnostic placed(const toml::source_region& region) const {
+  [[nodiscard]] Diagnostic located(const toml::source_region& region) const {
     Diagnostic diagnostic;
-    diagnostic.place.file = region.path ? *region.path : file;
-    diagnostic.place.line = static_cast<int>(region.begin.line);
-    diagnostic.place.column = static_cast<int>(region.begin.column);
-    diagnostic.source_line = line_of(diagnostic.place.file, region.begin.line);
+    diagnostic.location.file = region.path ? *region.path : file;
+    diagnostic.location.line = static_cast<int>(region.begin.line);
+    diagnostic.location.column = static_cast<int>(region.begin.column);
+    diagnostic.source_line = line_of(diagnostic.location.file, region.begin.line);
     const bool one_line = region.end.line == region.begin.line && region.end.column > region.begin.column;
-    diagnostic.place.end_column = one_line ? static_cast<int>(region.end.column) : diagnostic.place.column + 1;
+    diagnostic.location.end_column = one_line ? static_cast<int>(region.end.column) : diagnostic.location.column + 1;
     return diagnostic;
   }
 
   void error(const toml::source_region& region, std::string code, std::string message, std::string remedy) const {
-    Diagnostic diagnostic = placed(region);
+    Diagnostic diagnostic = located(region);
     diagnostic.code = std::move(code);
     diagnostic.message = std::move(message);
     diagnostic.remedy = std::move(remedy);
@@ -410,7 +426,7 @@ void TomlTable::error(std::string code, std::string_view key, std::string messag
   node_->document->error(node_->region_of(key), std::move(code), std::move(message), std::move(remedy));
 }
 
-Diagnostic TomlTable::placed(std::string_view key) const { return node_->document->placed(node_->region_of(key)); }
+Diagnostic TomlTable::located(std::string_view key) const { return node_->document->located(node_->region_of(key)); }
 
 void TomlTable::finish() {
   const std::vector<std::string> known(node_->asked.begin(), node_->asked.end());

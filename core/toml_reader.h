@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strict reading of TOML. A caller asks for every key it knows; finish() makes an error of each key that nobody asked
-// for, with the nearest known name. Wrong types, ranges and missing keys are placed diagnostics with the line and a
+// for, with the nearest known name. Wrong types, ranges and missing keys are located diagnostics with the line and a
 // caret, and reading goes on, so that one run reports several mistakes. toml++ stays inside toml_reader.cpp.
 //
 // Codes: toml-syntax, unknown-key, wrong-type, out-of-range, missing-key, given-twice.
@@ -31,8 +31,8 @@ struct TomlValue {
   std::variant<bool, std::int64_t, double, std::string, Array, Table> is = false;
 };
 
-/// A key of a document as it was once written, and the table and key under which it is read today. A table of the old
-/// name is something else and stays.
+/// A key of a document as it was once written, and the table and key under which it is read today; dots lead into
+/// tables. A table of the old name is something else and stays.
 struct MovedKey {
   std::string_view from;
   std::string_view table;
@@ -80,8 +80,8 @@ class TomlTable {
 
   /// Reports at the key's value, or at the table where the key is missing.
   void error(std::string code, std::string_view key, std::string message, std::string remedy = {});
-  /// A diagnostic to be filled in later, with the place and source line that error() would take.
-  [[nodiscard]] Diagnostic placed(std::string_view key) const;
+  /// A diagnostic to be filled in later, with the location and source line that error() would take.
+  [[nodiscard]] Diagnostic located(std::string_view key) const;
   /// Reports every key that was not asked for.
   void finish();
 

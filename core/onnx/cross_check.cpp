@@ -95,7 +95,7 @@ bool check_with_onnx(const Model& model, Diagnostics& diagnostics) {
   } catch (const std::exception& error) {
     Diagnostic diagnostic;
     diagnostic.code = "invalid-onnx";
-    diagnostic.place = model.place();
+    diagnostic.location = model.location();
     diagnostic.message = fmt::format("ONNX's checker refuses the model: {}", first_line(error.what()));
     diagnostic.remedy = "mend the node where the network is made, and export it again";
     const std::string all = error.what();
@@ -138,7 +138,7 @@ void compare_shapes(const ImportState& state, const Scope& scope, Diagnostics& d
     const ValueRef ours = scope.find(info.name());
     const auto theirs = static_shape(info.type());
     if (!ours || !theirs || *theirs == ours->shape) return;
-    diagnostics.warning(code, model.place(fmt::format("tensor {}", info.name())),
+    diagnostics.warning(code, model.location(fmt::format("tensor {}", info.name())),
                         fmt::format("{} the shape {}, but it is {}", who, to_text(*theirs), to_text(ours->shape)));
   };
   for (const auto& output : model.proto.graph().output()) compare(output, "the file declares", "declared-shape");
@@ -150,7 +150,7 @@ void compare_shapes(const ImportState& state, const Scope& scope, Diagnostics& d
     const onnx::ShapeInferenceOptions options(/*check_type=*/false, /*strict_mode=*/0, /*data_propagation=*/false);
     onnx::shape_inference::InferShapes(skeleton, onnx::OpSchemaRegistry::Instance(), options);
   } catch (const std::exception& error) {
-    diagnostics.warning("shape-inference", model.place(),
+    diagnostics.warning("shape-inference", model.location(),
                         fmt::format("ONNX's shape inference stops: {}", first_line(error.what())));
     return;
   }

@@ -175,7 +175,7 @@ class Expansion {
 
   void fail(std::string code, std::string object, std::string message, std::string remedy = {}) {
     good_ = false;
-    diagnostics_.error(std::move(code), model_.place(std::move(object)), std::move(message), std::move(remedy));
+    diagnostics_.error(std::move(code), model_.location(std::move(object)), std::move(message), std::move(remedy));
   }
 
   void collect_names(const onnx::GraphProto& graph) {

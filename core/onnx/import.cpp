@@ -31,15 +31,15 @@ using namespace onnx_import;
 /// The one place where exceptions of ONNX and protobuf end. Ours (InternalError) pass: they are faults of ours.
 template <class T>
 Result<T> guarded(const std::string& path, Diagnostics& diagnostics, const std::function<Result<T>()>& body) {
-  SourceLocation place;
-  place.file = path;
+  SourceLocation location;
+  location.file = path;
   try {
     return body();
   } catch (const InternalError&) {
     throw;
   } catch (const std::exception& error) {
-    if (!report_out_of_memory(error, place, diagnostics)) {
-      diagnostics.error("invalid-onnx", std::move(place), fmt::format("the model cannot be read: {}", error.what()),
+    if (!report_out_of_memory(error, location, diagnostics)) {
+      diagnostics.error("invalid-onnx", std::move(location), fmt::format("the model cannot be read: {}", error.what()),
                         "export it anew; onnx.checker.check_model tells more");
     }
   }
@@ -51,7 +51,7 @@ Result<Model> read_network(const std::string& path, Diagnostics& diagnostics, co
   auto model = load_model(path, diagnostics, stop);
   if (!model) return Failed{};
   if (model->opset > newest_opset) {
-    diagnostics.warning("newer-opset", model->place(),
+    diagnostics.warning("newer-opset", model->location(),
                         fmt::format("the model uses opset {}, Stowage knows opsets up to {}: it is read as far as its "
                                     "operators look as they did then",
                                     model->opset, newest_opset));
@@ -154,7 +154,7 @@ bool report_unsupported(const Model& model, Diagnostics& diagnostics) {
     good = false;
     Diagnostic diagnostic;
     diagnostic.code = row.operator_name.find("::") == std::string::npos ? "unsupported-operator" : "custom-domain";
-    diagnostic.place = model.place(fmt::format("operator {}", row.operator_name));
+    diagnostic.location = model.location(fmt::format("operator {}", row.operator_name));
     diagnostic.message = fmt::format("is not supported ({}): {}", counted(row.nodes.size(), "node"), row.reason);
     constexpr std::size_t max_named = 20;
     const auto named = std::span(row.nodes).first(std::min(max_named, row.nodes.size()));
@@ -190,7 +190,7 @@ bool mark_outputs(ImportState& state, const Scope& scope) {
     }
     const auto copy =
         append_operator(state.builder, "Identity", output.name() + "/output", {}, {state.id_of(*value)}, output.name(),
-                        {}, state.model.place(fmt::format("output {}", output.name())), state.diagnostics);
+                        {}, state.model.location(fmt::format("output {}", output.name())), state.diagnostics);
     if (!copy) return false;
     state.builder.mark_output(*copy);
   }
@@ -217,7 +217,7 @@ std::string network_name(const Model& model, Diagnostics& diagnostics) {
   if (!model.proto.graph().name().empty()) return model.proto.graph().name();
   std::string stem = std::filesystem::path(model.path).stem().string();
   if (is_readable_name(stem)) return stem;
-  diagnostics.warning("unreadable-file-name", model.place(),
+  diagnostics.warning("unreadable-file-name", model.location(),
                       "the network has no name, and the file's is not readable text: it is called 'network'");
   return "network";
 }
@@ -288,16 +288,16 @@ Result<std::vector<CoverageRow>> onnx_coverage(const std::string& path, Diagnost
 
 Result<Tensor> read_tensor_proto(const std::string& path, Diagnostics& diagnostics) {
   return guarded<Tensor>(path, diagnostics, [&]() -> Result<Tensor> {
-    SourceLocation place;
-    place.file = path;
+    SourceLocation location;
+    location.file = path;
     onnx::TensorProto proto;
     std::ifstream stream(path, std::ios::binary);
     if (!stream || !proto.ParseFromIstream(&stream)) {
-      diagnostics.error("not-a-tensor", place, "this is not a file with an ONNX tensor",
+      diagnostics.error("not-a-tensor", location, "this is not a file with an ONNX tensor",
                         "give a TensorProto in a .pb file");
       return Failed{};
     }
-    return read_tensor(proto, std::filesystem::path(path).parent_path().string(), place, diagnostics);
+    return read_tensor(proto, std::filesystem::path(path).parent_path().string(), location, diagnostics);
   });
 }
 

@@ -30,7 +30,7 @@ class NameCheck {
     graph(model_.proto.graph(), "");
     for (int f = 0; f < model_.proto.functions_size(); ++f) function(model_.proto.functions(f), f);
     if (wrong_.size() > max_told) {
-      diagnostics_.error("invalid-name", model_.place(),
+      diagnostics_.error("invalid-name", model_.location(),
                          fmt::format("{} more names cannot be read", wrong_.size() - max_told), rename);
     }
     return wrong_.empty();
@@ -100,7 +100,7 @@ class NameCheck {
     const std::string why = text.size() > max_name_length ? fmt::format("is {} long, {} are the most that are read",
                                                                         counted(text.size(), "byte"), max_name_length)
                                                           : "is not readable text (UTF-8 without control characters)";
-    diagnostics_.error("invalid-name", model_.place(object), fmt::format("its name '{}' {}", shown, why), rename);
+    diagnostics_.error("invalid-name", model_.location(object), fmt::format("its name '{}' {}", shown, why), rename);
   }
 
   const Model& model_;
@@ -134,7 +134,7 @@ bool parse(const fs::path& path, onnx::ModelProto& proto, const std::stop_token&
 
 bool read_file(Model& model, Diagnostics& diagnostics, const std::stop_token& stop) {
   const auto fail = [&](std::string code, std::string message, std::string remedy = {}) {
-    diagnostics.error(std::move(code), model.place(), std::move(message), std::move(remedy));
+    diagnostics.error(std::move(code), model.location(), std::move(message), std::move(remedy));
     return false;
   };
   std::error_code error;
@@ -171,7 +171,7 @@ Result<Model> load_model(const std::string& path, Diagnostics& diagnostics, cons
   model.path = path;
   model.folder = fs::path(path).parent_path().string();
   const auto fail = [&](std::string code, std::string message, std::string remedy = {}) -> Failed {
-    diagnostics.error(std::move(code), model.place(), std::move(message), std::move(remedy));
+    diagnostics.error(std::move(code), model.location(), std::move(message), std::move(remedy));
     return {};
   };
   if (!read_file(model, diagnostics, stop)) return Failed{};

@@ -40,11 +40,11 @@ struct Model {
   [[nodiscard]] int opset_of(const onnx::NodeProto& node) const;
   [[nodiscard]] const WrittenOut* written_out_for(const onnx::NodeProto& node) const;
 
-  [[nodiscard]] SourceLocation place(std::string object = {}) const {
-    SourceLocation place;
-    place.file = path;
-    place.object = std::move(object);
-    return place;
+  [[nodiscard]] SourceLocation location(std::string object = {}) const {
+    SourceLocation location;
+    location.file = path;
+    location.object = std::move(object);
+    return location;
   }
 };
 

@@ -45,7 +45,7 @@ class NetworkInputs {
  private:
   void fail(std::string code, std::string object, std::string message, std::string remedy = {}) {
     good_ = false;
-    state_.diagnostics.error(std::move(code), state_.model.place(std::move(object)), std::move(message),
+    state_.diagnostics.error(std::move(code), state_.model.location(std::move(object)), std::move(message),
                              std::move(remedy));
   }
 
@@ -196,7 +196,7 @@ class NetworkInputs {
         good_ = false;
         return;
       }
-      auto tensor = read_tensor(proto, state_.model.folder, state_.model.place(), state_.diagnostics);
+      auto tensor = read_tensor(proto, state_.model.folder, state_.model.location(), state_.diagnostics);
       if (!tensor) {
         good_ = false;
         continue;
@@ -233,7 +233,7 @@ Result<std::vector<NetworkInput>> declared_inputs(const Model& model, Diagnostic
     const auto type = element_type_of(info.type().tensor_type().elem_type());
     if (!info.type().has_tensor_type() || !type) {
       good = false;
-      diagnostics.error("unsupported-type", model.place(fmt::format("input {}", info.name())),
+      diagnostics.error("unsupported-type", model.location(fmt::format("input {}", info.name())),
                         info.type().has_tensor_type()
                             ? fmt::format("holds {} elements", onnx_type_name(info.type().tensor_type().elem_type()))
                             : "is not a tensor",

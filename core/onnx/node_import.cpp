@@ -87,11 +87,11 @@ NodeImport::NodeImport(ImportState& state, Scope& scope, const onnx::NodeProto& 
                        int branch_depth)
     : state_(state), scope_(scope), node_(node), name_(std::move(name)), branch_depth_(branch_depth) {}
 
-SourceLocation NodeImport::place() const { return state_.model.place(node_label(name_, node_)); }
+SourceLocation NodeImport::location() const { return state_.model.location(node_label(name_, node_)); }
 
 void NodeImport::refuse(std::string code, std::string message, std::string remedy) {
   if (remedy.empty()) remedy = usual_remedy(code, node_.op_type());
-  state_.diagnostics.error(std::move(code), place(), std::move(message), std::move(remedy));
+  state_.diagnostics.error(std::move(code), location(), std::move(message), std::move(remedy));
   throw Refused{};
 }
 
@@ -261,7 +261,7 @@ std::optional<std::vector<std::optional<Tensor>>> NodeImport::fold(const std::st
     operand_bytes += static_cast<std::int64_t>(operand->constant->bytes().size());
   }
   if (values.empty()) return std::nullopt;
-  const auto definition = define_operator(op, inputs, place(), state_.diagnostics);
+  const auto definition = define_operator(op, inputs, location(), state_.diagnostics);
   if (!definition) throw Refused{};
   std::int64_t result_bytes = 0;
   for (std::size_t slot = 0; slot < wanted.size(); ++slot) {
@@ -332,7 +332,7 @@ std::vector<ValueRef> NodeImport::append(const std::string& kind, Attributes att
   // Counted here: searching for a free number anew for each of many nodes of one name would take for ever.
   if (const int times = ++state_.times_named[op_name]; times > 1) op_name += fmt::format("_{}", times);
   const auto added = append_operator(state_.builder, kind, op_name, std::move(attributes), std::move(ids), output_names,
-                                     {name_}, place(), state_.diagnostics);
+                                     {name_}, location(), state_.diagnostics);
   if (!added) throw Refused{};
   for (std::size_t slot = 0; slot < values.size(); ++slot) {
     if (!values[slot]) continue;

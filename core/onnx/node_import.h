@@ -115,7 +115,7 @@ class NodeImport {
   /// Refuses where a constant of this shape would take too much memory; to be called before it is made.
   void reserve(ElementType type, const Shape& shape);
 
-  [[nodiscard]] SourceLocation place() const;
+  [[nodiscard]] SourceLocation location() const;
   [[noreturn]] void refuse(std::string code, std::string message, std::string remedy = {});
   /// "its result [1073741825] has more than … elements".
   [[noreturn]] void refuse_too_large(std::string_view what, const Shape& shape);

@@ -20,7 +20,7 @@ Tensor ints_tensor(const std::vector<std::int64_t>& values) {
 /// The tensor attribute `name`, read.
 Tensor tensor_attribute(NodeImport& node, std::string_view name) {
   auto tensor =
-      read_tensor(node.attribute(name)->t(), node.state().model.folder, node.place(), node.state().diagnostics);
+      read_tensor(node.attribute(name)->t(), node.state().model.folder, node.location(), node.state().diagnostics);
   if (!tensor) throw Refused{};
   return *std::move(tensor);
 }
@@ -191,7 +191,7 @@ void import_if(NodeImport& node) {
   Scope scope;
   scope.outer = &node.scope();
   for (const auto& proto : branch.initializer()) {
-    auto tensor = read_tensor(proto, node.state().model.folder, node.place(), node.state().diagnostics);
+    auto tensor = read_tensor(proto, node.state().model.folder, node.location(), node.state().diagnostics);
     if (!tensor) throw Refused{};
     auto value = std::make_shared<Value>();
     value->name = fmt::format("{}/{}", node.name(), proto.name());

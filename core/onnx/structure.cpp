@@ -37,7 +37,7 @@ class StructureCheck {
  private:
   void fail(std::string code, std::string object, std::string message, std::string remedy = {}) {
     good_ = false;
-    diagnostics_.error(std::move(code), model_.place(std::move(object)), std::move(message), std::move(remedy));
+    diagnostics_.error(std::move(code), model_.location(std::move(object)), std::move(message), std::move(remedy));
   }
 
   std::string label(int node) const { return node_label(names_[static_cast<std::size_t>(node)], graph_.node(node)); }
@@ -234,7 +234,7 @@ bool check_types(const Model& model, Diagnostics& diagnostics) {
     constexpr std::size_t shown = 5;
     Diagnostic diagnostic;
     diagnostic.code = "unsupported-type";
-    diagnostic.place = model.place();
+    diagnostic.location = model.location();
     diagnostic.message = fmt::format("the network uses {}, in which Stowage does not compute ({} {})", type,
                                      where.size(), where.size() == 1 ? "place" : "places");
     diagnostic.remedy = "convert the network to float32";

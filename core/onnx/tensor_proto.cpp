@@ -34,10 +34,10 @@ std::optional<std::int64_t> parse_count(const std::string& text) {
 
 class TensorReader {
  public:
-  TensorReader(const TensorProto& proto, const std::string& folder, const SourceLocation& place,
+  TensorReader(const TensorProto& proto, const std::string& folder, const SourceLocation& location,
                Diagnostics& diagnostics)
-      : proto_(proto), folder_(folder), place_(place), diagnostics_(diagnostics) {
-    if (place_.object.empty()) place_.object = fmt::format("tensor {}", proto.name());
+      : proto_(proto), folder_(folder), location_(location), diagnostics_(diagnostics) {
+    if (location_.object.empty()) location_.object = fmt::format("tensor {}", proto.name());
   }
 
   Result<Tensor> read() {
@@ -70,7 +70,7 @@ class TensorReader {
                : code == "external-data"    ? "export the model again, its data files beside it"
                                             : "fetch or export the model again: its weights are damaged";
     }
-    diagnostics_.error(std::move(code), place_, std::move(message), std::move(remedy));
+    diagnostics_.error(std::move(code), location_, std::move(message), std::move(remedy));
     return {};
   }
 
@@ -203,7 +203,7 @@ class TensorReader {
 
   const TensorProto& proto_;
   const std::string& folder_;
-  SourceLocation place_;
+  SourceLocation location_;
   Diagnostics& diagnostics_;
 };
 
@@ -256,9 +256,9 @@ bool is_computable(int onnx_type) {
 
 bool is_computable(ElementType type) { return type != ElementType::f16 && type != ElementType::bf16; }
 
-Result<Tensor> read_tensor(const TensorProto& proto, const std::string& folder, const SourceLocation& place,
+Result<Tensor> read_tensor(const TensorProto& proto, const std::string& folder, const SourceLocation& location,
                            Diagnostics& diagnostics) {
-  return TensorReader(proto, folder, place, diagnostics).read();
+  return TensorReader(proto, folder, location, diagnostics).read();
 }
 
 }  // namespace stowage::onnx_import

@@ -24,7 +24,7 @@ bool is_computable(int onnx_type);
 bool is_computable(ElementType type);
 
 /// Reads a tensor; external data is looked for below `folder`.
-Result<Tensor> read_tensor(const onnx::TensorProto& proto, const std::string& folder, const SourceLocation& place,
+Result<Tensor> read_tensor(const onnx::TensorProto& proto, const std::string& folder, const SourceLocation& location,
                            Diagnostics& diagnostics);
 
 }  // namespace stowage::onnx_import

@@ -126,7 +126,7 @@ Result<OperatorDefinition> guarded(const OperatorContext& context) {
     Definer definer(context);
     return define(definer);
   } catch (const Refusal& refusal) {
-    context.diagnostics.error(refusal.code, context.place, refusal.message,
+    context.diagnostics.error(refusal.code, context.location, refusal.message,
                               refusal.remedy.empty() ? usual_remedy(refusal.code, context.op.kind) : refusal.remedy);
     return Failed{};
   }

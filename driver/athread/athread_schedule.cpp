@@ -35,7 +35,7 @@ void read_names(TomlTable& table, const std::string& name, const std::string& ke
   for (const std::string& entry : names->keys()) {
     Value value{};
     if (read(*names, entry, value)) to[entry] = value;
-    fixed.places[fmt::format("{}/{}/{}", name, key, entry)] = names->placed(entry);
+    fixed.locations[fmt::format("{}/{}/{}", name, key, entry)] = names->located(entry);
   }
 }
 
@@ -43,7 +43,7 @@ void read_names(TomlTable& table, const std::string& name, const std::string& ke
 void read_merged(TomlTable& table, const std::string& name, FixedSchedules& fixed, Schedule& schedule) {
   MergedAxes merged;
   if (!table.has("merged")) return;
-  fixed.places[name + "/merged"] = table.placed("merged");
+  fixed.locations[name + "/merged"] = table.located("merged");
   if (table.read("merged", merged)) schedule.merged = std::move(merged);
 }
 
@@ -51,7 +51,7 @@ Schedule schedule_of(TomlTable& table, const std::string& name, FixedSchedules& 
   Schedule schedule;
   read_merged(table, name, fixed, schedule);
   if (table.has("lanes")) {
-    fixed.places[name + "/lanes"] = table.placed("lanes");
+    fixed.locations[name + "/lanes"] = table.located("lanes");
     schedule.lanes.emplace();
     read_names(table, name, "lanes", *schedule.lanes, fixed,
                [](TomlTable& names, const std::string& key, std::int64_t& to) {
@@ -59,12 +59,12 @@ Schedule schedule_of(TomlTable& table, const std::string& name, FixedSchedules& 
                });
   }
   if (std::vector<std::string> copied; table.read("copied", copied)) {
-    fixed.places[name + "/copied"] = table.placed("copied");
+    fixed.locations[name + "/copied"] = table.located("copied");
     schedule.copied.emplace(copied.begin(), copied.end());
   }
   if (bool folded = false; table.read("folded", folded)) schedule.folded = folded;
   if (table.has("parallel")) {
-    fixed.places[name + "/parallel"] = table.placed("parallel");
+    fixed.locations[name + "/parallel"] = table.located("parallel");
     schedule.parallel.emplace();
     for (TomlTable& row : table.tables("parallel")) {
       ParallelSplit split;
@@ -79,7 +79,7 @@ Schedule schedule_of(TomlTable& table, const std::string& name, FixedSchedules& 
                return names.read(key, to, {1, largest_integer});
              });
   if (std::vector<std::string> order; table.read("order", order)) {
-    fixed.places[name + "/order"] = table.placed("order");
+    fixed.locations[name + "/order"] = table.located("order");
     schedule.order = std::move(order);
   }
   read_names(table, name, "dma", schedule.dma, fixed,
@@ -128,8 +128,8 @@ class NameCheck {
   void expect(const std::string& path, const std::string& what, const std::string& given,
               const std::vector<std::string>& known) const {
     if (std::find(known.begin(), known.end(), given) != known.end()) return;
-    const auto place = fixed_->places.find(path.empty() ? name_ : name_ + "/" + path);
-    Diagnostic diagnostic = place != fixed_->places.end() ? place->second : Diagnostic{};
+    const auto found = fixed_->locations.find(path.empty() ? name_ : name_ + "/" + path);
+    Diagnostic diagnostic = found != fixed_->locations.end() ? found->second : Diagnostic{};
     diagnostic.code = "unknown-" + what;
     diagnostic.message = path.empty() ? fmt::format("no fused operator '{}'", given)
                                       : fmt::format("fused operator '{}' has no {} '{}'", name_, what, given);

@@ -17,7 +17,7 @@ namespace {
 
 using Kind = Timeline::Slice::Kind;
 
-/// Places that are kept for the tracks of one core's transfers.
+/// Numbers that are kept for the tracks of one core's transfers.
 constexpr int most_lanes = 1000;
 
 std::string label_of(const LoopNest& nest, Kind kind, int statement) {
@@ -46,7 +46,7 @@ class TimelineMaker {
       made_.tracks.push_back({"cores", fmt::format("core {}", core), static_cast<int>(core)});
     }
     if (simulation_.launch_cycles > 0) {
-      made_.labels.push_back({"launch", "launch", -1});
+      made_.labels.push_back({"launch", "launch", std::nullopt});
       for (int core = 0; core < static_cast<int>(simulation_.cores.size()); ++core) {
         made_.slices.push_back({core, 0, 0, simulation_.launch_cycles});
       }
@@ -97,8 +97,8 @@ class TimelineMaker {
         lane = of_core.end() - 1;
       }
       lane->free = transfer.ended;
-      if (transfer.wait >= 0) {
-        made_.flows.push_back({made_.slices.size(), first_slice + static_cast<std::size_t>(transfer.wait)});
+      if (transfer.wait) {
+        made_.flows.push_back({made_.slices.size(), first_slice + *transfer.wait});
       }
       made_.slices.push_back({lane->track, label(std::nullopt, transfer.statement), transfer.begun, transfer.ended});
     }

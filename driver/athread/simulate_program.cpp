@@ -95,7 +95,7 @@ StepTimeline timeline_without_cores(const StepPlan& plan, std::string_view by) {
   for (const PlanTerm& term : plan.terms()) {
     if (term.cycles == 0) continue;
     timeline.slices.push_back({0, static_cast<int>(timeline.labels.size()), from, from + term.cycles});
-    timeline.labels.push_back({term.name, "compute", -1});
+    timeline.labels.push_back({term.name, "compute", std::nullopt});
     from += term.cycles;
   }
   return timeline;

@@ -37,7 +37,7 @@ LoopNest parsed(const std::string& text, const StageList& defined, UnknownValues
   auto nest = parse_loop_nest(text, diagnostics, constants, "nest", &unknown, bytes);
   if (nest) return *std::move(nest);
   const Diagnostic& first = diagnostics.entries().front();
-  throw Damage(fmt::format("line {}: {}", first.place.line, first.message));
+  throw Damage(fmt::format("line {}: {}", first.location.line, first.message));
 }
 
 /// Names of a nest go into C; lowering makes all of them of letters, digits and underscores.

@@ -14,7 +14,7 @@ namespace stowage {
 /// A group of operators that a person fixed: it is fused just so, or left alone if it is one operator.
 struct FixedGroup {
   std::vector<std::string> operators;  ///< names in the fused graph, in any order
-  Diagnostic place;                    ///< where it was written; only place and source line count
+  Diagnostic location;                 ///< where it was written; only location and source line count
 };
 
 /// What is fixed of one fused operator's plan; only the family that read it knows what stands in it.
@@ -28,8 +28,9 @@ class FixedSchedule {
 struct FixedSchedules {
   std::vector<FixedGroup> groups;
   std::map<std::string, std::shared_ptr<const FixedSchedule>> schedules;  ///< none of them null
-  /// By path of names: "matmul", "matmul/buffer/y", "matmul/order", "matmul/dma/A" …; only place and source line count.
-  std::map<std::string, Diagnostic> places;
+  /// By path of names: "matmul", "matmul/buffer/y", "matmul/order", "matmul/dma/A" …; only location and source line
+  /// count.
+  std::map<std::string, Diagnostic> locations;
 };
 
 }  // namespace stowage

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,13 +15,13 @@ struct StepTimeline {
   struct Track {
     std::string process;  ///< tracks of one process stand together: "cores", "DMA"
     std::string name;     ///< "core 3"
-    int place = 0;        ///< among those of its process; another one's is another
+    int number = 0;       ///< among those of its process; another one's is another
   };
   /// What a slice is about; many slices share one.
   struct Label {
-    std::string name;      ///< "compute conv1", "wait for get data"
-    std::string category;  ///< "compute", "wait", "transfer"
-    int statement = -1;    ///< by which plan and emulation name it; -1: none
+    std::string name;              ///< "compute conv1", "wait for get data"
+    std::string category;          ///< "compute", "wait", "transfer"
+    std::optional<int> statement;  ///< by which plan and emulation name it
   };
   struct Slice {
     int track = 0;

@@ -23,14 +23,14 @@ std::string text_of(const Json& bytes) {
 }
 
 Json whole(const Diagnostic& diagnostic) {
-  const SourceLocation& place = diagnostic.place;
+  const SourceLocation& location = diagnostic.location;
   return {{"is_error", diagnostic.severity == Severity::error},
           {"code", diagnostic.code},
-          {"file", place.file},
-          {"line", place.line},
-          {"column", place.column},
-          {"end_column", place.end_column},
-          {"object", place.object},
+          {"file", location.file},
+          {"line", location.line},
+          {"column", location.column},
+          {"end_column", location.end_column},
+          {"object", location.object},
           {"message", diagnostic.message},
           {"remedy", diagnostic.remedy},
           {"notes", diagnostic.notes},
@@ -41,11 +41,11 @@ Diagnostic whole_diagnostic(const Json& json) {
   Diagnostic diagnostic;
   diagnostic.severity = json.at("is_error").get<bool>() ? Severity::error : Severity::warning;
   json.at("code").get_to(diagnostic.code);
-  json.at("file").get_to(diagnostic.place.file);
-  json.at("line").get_to(diagnostic.place.line);
-  json.at("column").get_to(diagnostic.place.column);
-  json.at("end_column").get_to(diagnostic.place.end_column);
-  json.at("object").get_to(diagnostic.place.object);
+  json.at("file").get_to(diagnostic.location.file);
+  json.at("line").get_to(diagnostic.location.line);
+  json.at("column").get_to(diagnostic.location.column);
+  json.at("end_column").get_to(diagnostic.location.end_column);
+  json.at("object").get_to(diagnostic.location.object);
   json.at("message").get_to(diagnostic.message);
   json.at("remedy").get_to(diagnostic.remedy);
   json.at("notes").get_to(diagnostic.notes);

@@ -26,9 +26,9 @@ constexpr std::chrono::milliseconds grace_of_stopped(300);
 constexpr std::chrono::milliseconds grace_of_dying(10'000);
 
 SourceLocation place_of(const Job& job) {
-  SourceLocation place;
-  place.file = source_of(job);
-  return place;
+  SourceLocation location;
+  location.file = source_of(job);
+  return location;
 }
 
 bool is_crash(int signal) {
@@ -45,12 +45,13 @@ std::string signal_text(int signal) {
 Diagnostic death_of(const Job& job, const ProcessEnd& end, std::optional<std::int64_t> limit) {
   Diagnostic death;
   death.code = "job-died";
-  death.place = place_of(job);
+  death.location = place_of(job);
   const std::string under = limit ? fmt::format(", under a limit of {} of memory", bytes_text(*limit)) : std::string();
   if (end.signal != 0) {
     death.message = fmt::format("the job's process was ended by {}{}", signal_text(end.signal), under);
   } else {
-    death.message = fmt::format("the job's process ended with exit code {} before the job{}", end.exit_code, under);
+    death.message =
+        fmt::format("the job's process ended with exit code {} before the job{}", end.exit_code.value(), under);
   }
   if (end.signal == SIGKILL) {
     death.remedy =

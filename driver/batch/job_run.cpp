@@ -112,7 +112,7 @@ Diagnostics told_inside(const Diagnostics& diagnostics, const Job& job, const fs
   Diagnostics told;
   for (Diagnostic diagnostic : diagnostics.entries()) {
     for (const fs::path& own : {network_path(job, ""), fs::path(job.name)}) {
-      if (diagnostic.place.file == (folder / own).string()) diagnostic.place.file = own.string();
+      if (diagnostic.location.file == (folder / own).string()) diagnostic.location.file = own.string();
     }
     told.add(std::move(diagnostic));
   }
@@ -186,11 +186,11 @@ JobResult run_job(const Job& job, const JobConditions& conditions, bool replace,
     const bool good = run_steps(job, conditions, replace, network, result, json, stop);
     result.state = good ? JobState::done : stop.stop_requested() ? JobState::interrupted : JobState::failed;
   } catch (const std::exception& fault) {
-    SourceLocation place;
-    place.file = source_of(job);
-    const bool no_memory = report_out_of_memory(fault, place, result.diagnostics);
+    SourceLocation location;
+    location.file = source_of(job);
+    const bool no_memory = report_out_of_memory(fault, location, result.diagnostics);
     result.state = no_memory ? JobState::failed : JobState::fault;
-    if (!no_memory) result.diagnostics.error("internal-error", place, fault.what(), "please report this");
+    if (!no_memory) result.diagnostics.error("internal-error", location, fault.what(), "please report this");
   }
   if (conditions.memory_bytes) result.diagnostics = told_with_limit(result.diagnostics, *conditions.memory_bytes);
   finish(result, job, std::move(json), conditions.folder);

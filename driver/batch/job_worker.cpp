@@ -60,10 +60,10 @@ class JobWorker {
   [[nodiscard]] JobResult changed(const std::string& name) const {
     Job job;
     job.name = name;
-    SourceLocation place;
-    place.file = setup_.file;
+    SourceLocation location;
+    location.file = setup_.file;
     Diagnostics diagnostics;
-    diagnostics.error("batch-changed", place,
+    diagnostics.error("batch-changed", location,
                       "a file that the batch includes was changed while it ran, and has no such job any more",
                       "run the batch again");
     return result_without_run(job, JobState::failed, std::move(diagnostics), setup_.conditions.folder);

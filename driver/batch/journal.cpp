@@ -56,10 +56,10 @@ BatchJournal::~BatchJournal() {
 
 void BatchJournal::report(const char* code, std::string message, std::string remedy, Diagnostics& diagnostics,
                           int line) const {
-  SourceLocation place;
-  place.file = path().string();
-  place.line = line;
-  diagnostics.error(code, std::move(place), std::move(message), std::move(remedy));
+  SourceLocation location;
+  location.file = path().string();
+  location.line = line;
+  diagnostics.error(code, std::move(location), std::move(message), std::move(remedy));
 }
 
 bool BatchJournal::take_lock(Diagnostics& diagnostics) {

@@ -57,10 +57,10 @@ class Merger {
 
  private:
   void refuse(const std::string& path, const char* code, std::string message, std::string remedy, int line = 0) {
-    SourceLocation place;
-    place.file = path;
-    place.line = line;
-    own_.error(code, std::move(place), std::move(message), std::move(remedy));
+    SourceLocation location;
+    location.file = path;
+    location.line = line;
+    own_.error(code, std::move(location), std::move(message), std::move(remedy));
   }
 
   /// That both are shards of one batch.
@@ -90,9 +90,9 @@ class Merger {
   void check_all_there() {
     std::map<Shard, std::string> folders;
     for (const ShardFolder& shard : shards_) {
-      const auto [place, is_new] = folders.emplace(shard.note.shard, shard.path);
+      const auto [known, is_new] = folders.emplace(shard.note.shard, shard.path);
       if (is_new) continue;
-      refuse(shard.path, "shard-given-twice", fmt::format("is {}, as {} is", in_words(shard.note.shard), place->second),
+      refuse(shard.path, "shard-given-twice", fmt::format("is {}, as {} is", in_words(shard.note.shard), known->second),
              "give each shard once");
     }
     const ShardNote& note = shards_.front().note;

@@ -17,10 +17,10 @@ namespace stowage {
 namespace {
 
 SourceLocation line_of_file(const std::string& file, int line) {
-  SourceLocation place;
-  place.file = file;
-  place.line = line;
-  return place;
+  SourceLocation location;
+  location.file = file;
+  location.line = line;
+  return location;
 }
 
 /// Its origin is not shared yet.
@@ -50,26 +50,26 @@ ResultRow row_of(const StoredResult& stored) {
 }
 
 /// The row of a line, or nothing and what is wrong with it.
-std::optional<ResultRow> read_row(std::string_view line, bool is_whole, SourceLocation place,
+std::optional<ResultRow> read_row(std::string_view line, bool is_whole, SourceLocation location,
                                   Diagnostics& diagnostics) {
   std::string reason;
   try {
     return row_of(result_of(line));
   } catch (const Json::parse_error& failure) {
     if (!is_whole) {
-      diagnostics.error("cut-off", place,
+      diagnostics.error("cut-off", location,
                         "the file ends in the middle of this line: it was not copied or written whole",
                         "copy it again; without this line its job counts as new");
       return std::nullopt;
     }
-    place.column = static_cast<int>(std::min<std::size_t>(failure.byte, INT32_MAX));
+    location.column = static_cast<int>(std::min<std::size_t>(failure.byte, INT32_MAX));
     reason = "it is not JSON";
   } catch (const Json::exception& failure) {
     reason = stowage::in_words(failure);
   } catch (const Damage& failure) {
     reason = failure.what();
   }
-  diagnostics.error("wrong-line", std::move(place), "no line of a batch's results: " + shortened(reason, 300));
+  diagnostics.error("wrong-line", std::move(location), "no line of a batch's results: " + shortened(reason, 300));
   return std::nullopt;
 }
 

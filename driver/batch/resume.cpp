@@ -55,10 +55,10 @@ Result<KnownJobs> known_jobs(const std::vector<Job>& jobs, const std::vector<Ide
     }
   }
   if (changed.empty()) return known;
-  SourceLocation place;
-  place.file = folder.string();
+  SourceLocation location;
+  location.file = folder.string();
   diagnostics.error(
-      "job-changed", place,
+      "job-changed", location,
       fmt::format("holds results of {} that had other keys or files then, or that another build of Stowage "
                   "ran: {}",
                   counted(changed.size(), "job"), first_few(changed)),

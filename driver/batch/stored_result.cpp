@@ -88,10 +88,10 @@ Diagnostic diagnostic_of(const Row& json) {
   diagnostic.severity = json.at("severity") == "error" ? Severity::error : Severity::warning;
   diagnostic.code = json.at("code").get<std::string>();
   diagnostic.message = json.at("message").get<std::string>();
-  diagnostic.place.file = text_or_nothing(json, "file");
-  diagnostic.place.line = number("line");
-  diagnostic.place.column = number("column");
-  diagnostic.place.object = text_or_nothing(json, "object");
+  diagnostic.location.file = text_or_nothing(json, "file");
+  diagnostic.location.line = number("line");
+  diagnostic.location.column = number("column");
+  diagnostic.location.object = text_or_nothing(json, "object");
   diagnostic.remedy = text_or_nothing(json, "help");
   if (json.contains("notes")) diagnostic.notes = json.at("notes").get<std::vector<std::string>>();
   return diagnostic;

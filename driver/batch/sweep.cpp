@@ -331,10 +331,10 @@ Result<std::vector<SweptValue>> swept_range(const std::string& key, const RangeT
     if (auto table = TomlTable::parse(text, "range", own)) axis = range_values(*table, key);
   }
   for (Diagnostic diagnostic : own.entries()) {
-    diagnostic.place = {};
-    diagnostic.place.file = fmt::format("--from {} --to {}", range.from, range.to);
-    if (!range.step.empty()) diagnostic.place.file += " --step " + range.step;
-    if (!range.factor.empty()) diagnostic.place.file += " --factor " + range.factor;
+    diagnostic.location = {};
+    diagnostic.location.file = fmt::format("--from {} --to {}", range.from, range.to);
+    if (!range.step.empty()) diagnostic.location.file += " --step " + range.step;
+    if (!range.factor.empty()) diagnostic.location.file += " --factor " + range.factor;
     diagnostic.source_line.clear();
     diagnostics.add(std::move(diagnostic));
   }

@@ -33,8 +33,8 @@ Result<NestTexts> read_nest_texts(const std::string& folder, const std::string& 
   const std::string file = (std::filesystem::path(folder) / "plan.json").string();
   const auto text = read_text_file(file, diagnostics);
   if (!text) return Failed{};
-  SourceLocation place;
-  place.file = file;
+  SourceLocation location;
+  location.file = file;
   NestTexts texts;
   std::vector<std::string> names;
   try {
@@ -48,12 +48,12 @@ Result<NestTexts> read_nest_texts(const std::string& folder, const std::string& 
       if (op.empty() || op == names.back()) texts.nests.push_back({names.back(), joined(step.at("nest"))});
     }
   } catch (const std::exception& error) {
-    diagnostics.error("damaged-plan", std::move(place), fmt::format("is no plan: {}", error.what()),
+    diagnostics.error("damaged-plan", std::move(location), fmt::format("is no plan: {}", error.what()),
                       "give a folder that 'stowage compile -o' wrote, or the text of a nest");
     return Failed{};
   }
   if (texts.target.family != athread_family) {
-    diagnostics.error("no-nests", std::move(place),
+    diagnostics.error("no-nests", std::move(location),
                       fmt::format("kernels of family '{}' are no loop nests", texts.target.family));
     return Failed{};
   }
@@ -102,10 +102,9 @@ std::string line_of_statement(const CheckedNest& made, int statement) {
 std::string fault_text(const CheckedNest& made, const Fault& fault) {
   std::string text = fmt::format("{}: {} [{}]\n", made.name, fault.what, name_of(fault.family));
   const auto add = [&](const Execution& execution) {
-    if (execution.statement < 0) return;
     text += fmt::format("  {}\n    {}\n", text_of(execution), line_of_statement(made, execution.statement));
   };
-  add(fault.at);
+  if (fault.at) add(*fault.at);
   if (fault.other) add(*fault.other);
   return text + fmt::format("  help: {}\n", remedy_of(fault.family));
 }

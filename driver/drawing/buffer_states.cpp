@@ -31,7 +31,7 @@ std::map<int, BufferState> touches_of(const LoopNest& nest, const Outline& outli
     if (std::find(touched.begin(), touched.end(), buffer) == touched.end()) continue;
     const Stmt* transfer = &statement;
     if (const auto* wait = std::get_if<Wait>(&statement.node); wait != nullptr && !wait->slot) {
-      transfer = at(outline, wait->dma).statement;
+      transfer = at(outline, *wait->dma).statement;
     }
     BufferState state = BufferState::in_use;
     if (const auto* dma = std::get_if<Dma>(&transfer->node)) {
@@ -46,10 +46,10 @@ std::map<int, BufferState> touches_of(const LoopNest& nest, const Outline& outli
 int end_of_life(const Outline& outline, const std::vector<int>& columns, int first, int last) {
   int end = last;
   const int first_id = columns[static_cast<std::size_t>(first)];
-  for (int id = columns[static_cast<std::size_t>(last)]; id >= 0; id = at(outline, id).parent) {
-    if (!std::holds_alternative<Loop>(at(outline, id).statement->node) || is_inside(outline, first_id, id)) continue;
+  for (std::optional<int> id = columns[static_cast<std::size_t>(last)]; id; id = at(outline, *id).parent) {
+    if (!std::holds_alternative<Loop>(at(outline, *id).statement->node) || is_inside(outline, first_id, *id)) continue;
     for (std::size_t c = 0; c < columns.size(); ++c) {
-      if (is_inside(outline, columns[c], id)) end = std::max(end, static_cast<int>(c));
+      if (is_inside(outline, columns[c], *id)) end = std::max(end, static_cast<int>(c));
     }
   }
   return end;

@@ -108,8 +108,7 @@ class MemoryPicture {
                                        : Ink::between;
     Shape& shape = scene_.box(block, ink, Ink::base);
     if (tensor.producer) {
-      const std::size_t op = tensor.producer->index();
-      shape.subject = Subject{.step = step_of_[*tensor.producer], .op = static_cast<int>(op)};
+      shape.subject = Subject{.step = step_of_[*tensor.producer], .op = tensor.producer};
     }
     shape.tip = fmt::format("{} {}{}\n{} at offset {}\nfrom step {} to step {}", tensor.name, name_of(tensor.type),
                             stowage::to_text(tensor.shape), sheet_.size(place.bytes), place.offset, place.first_step,

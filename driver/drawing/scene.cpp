@@ -37,9 +37,9 @@ std::string text_of_look(const Shape& shape) {
 std::string subject_of(const Shape& shape) {
   if (!shape.subject) return "";
   std::string text = shape.subject->step ? fmt::format(" of step {}", shape.subject->step->index()) : " of no step";
-  if (shape.subject->op >= 0) text += fmt::format(" operator {}", shape.subject->op);
+  if (shape.subject->op) text += fmt::format(" operator {}", shape.subject->op->index());
   if (shape.subject->buffer) text += fmt::format(" buffer {}", shape.subject->buffer->index());
-  if (shape.subject->statement >= 0) text += fmt::format(" statement {}", shape.subject->statement);
+  if (shape.subject->statement) text += fmt::format(" statement {}", *shape.subject->statement);
   return text;
 }
 

@@ -65,12 +65,12 @@ enum class Align : std::uint8_t { left, middle, right };
 /// Where the ellipsis of a text stands that does not fit its box.
 enum class Cut : std::uint8_t { end, middle };
 
-/// What a shape stands for: indices into a Program; absent ones are -1 or nothing.
+/// What a shape stands for in a Program.
 struct Subject {
   std::optional<StepId> step = std::nullopt;      ///< fused operator
-  int op = -1;                                    ///< operator of the fused graph
+  std::optional<OpId> op = std::nullopt;          ///< operator of the fused graph
   std::optional<BufferId> buffer = std::nullopt;  ///< of the step's nest
-  int statement = -1;                             ///< Stmt::id in the step's nest
+  std::optional<int> statement = std::nullopt;    ///< Stmt::id in the step's nest
   friend bool operator==(const Subject&, const Subject&) = default;
 };
 
@@ -91,8 +91,8 @@ struct Shape {
   Cut cut = Cut::end;
   bool upward = false;  ///< text turned by a quarter to the left
   std::optional<Subject> subject;
-  int item = -1;    ///< of what the picture lists itself, the values of a curve, say: which; -1: of nothing
-  std::string tip;  ///< told to whoever points at it; may have several lines
+  std::optional<int> item;  ///< of what the picture lists itself, the values of a curve, say: which
+  std::string tip;          ///< told to whoever points at it; may have several lines
 };
 
 /// A picture. What it is called is for who cannot see it, and for a window without headings around.

@@ -17,7 +17,7 @@ struct SweepPoint {
   double value = 0;   ///< of the swept key
   double amount = 0;  ///< cycles, seconds, bytes or a count
   std::string tip;
-  int item = -1;  ///< of its shapes
+  std::optional<int> item = std::nullopt;  ///< of its shapes
 };
 
 struct SweepLine {

@@ -56,16 +56,15 @@ std::string words_of(const RowContext& context, int statement) {
 
 std::string tip_of(const RowContext& context, TrackKind kind, const TimelineTrack::Moment& moment) {
   std::string tip(name_of(moment.state));
-  const int statement = moment.statement;
-  if (statement >= 0) {
+  if (moment.statement) {
     const bool says_state = moment.state == TrackState::compute;
-    const std::string words = words_of(context, statement);
+    const std::string words = words_of(context, *moment.statement);
     tip = says_state ? words : fmt::format("{}: {}", tip, words);
   }
   tip += "\n" + span_words(context, moment.from, moment.to);
-  if (kind == TrackKind::slot && moment.item >= 0 &&
+  if (kind == TrackKind::slot && moment.item &&
       (moment.state == TrackState::filling || moment.state == TrackState::draining)) {
-    const Timeline::Transfer& transfer = context.tracks.timeline.transfers[static_cast<std::size_t>(moment.item)];
+    const Timeline::Transfer& transfer = context.tracks.timeline.transfers[static_cast<std::size_t>(*moment.item)];
     tip += fmt::format("\n{}; data move {} after its start", shown_size(transfer.bytes, context.units),
                        time_words(context, transfer.moves - transfer.begun));
   }
@@ -138,11 +137,11 @@ class RowPainter {
     Shape& shape = scene_.box({left, box_.y, right - left, box_.height}, look.ink);
     constexpr double room_for_pattern = 5;
     if (right - left >= room_for_pattern) shape.pattern = look.pattern;
-    const int statement = moment.statement;
-    if (statement >= 0 || buffer_) {
-      shape.subject = Subject{.step = context_.step, .buffer = buffer_, .statement = statement};
-      // A statement says more than the buffer that it moves.
-      if (statement >= 0) shape.subject->buffer.reset();
+    // A statement says more than the buffer that it moves.
+    if (moment.statement) {
+      shape.subject = Subject{.step = context_.step, .statement = moment.statement};
+    } else if (buffer_) {
+      shape.subject = Subject{.step = context_.step, .buffer = buffer_};
     }
     shape.tip = tip_of(context_, kind_, moment);
   }

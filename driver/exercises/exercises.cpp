@@ -155,16 +155,16 @@ Then mend `exercise-{0}.nest`, and see what the checker says of it:
 
 std::string text_of(const Fault& fault) {
   std::string text = fmt::format("[{}] {}", name_of(fault.family), fault.what);
-  if (fault.at.statement >= 0) text += "\n  " + text_of(fault.at);
+  if (fault.at) text += "\n  " + text_of(*fault.at);
   if (fault.other) text += "\n  " + text_of(*fault.other);
   return text + "\n";
 }
 
 bool is_meant(const Answer& answer, const Fault& fault) {
   if (answer.family != fault.family) return false;
-  if (fault.at.statement < 0) return !answer.statement;
+  if (!fault.at) return !answer.statement;
   const bool of_other = fault.other && answer.statement == fault.other->statement;
-  return answer.statement == fault.at.statement || of_other;
+  return answer.statement == fault.at->statement || of_other;
 }
 
 }  // namespace

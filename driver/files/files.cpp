@@ -52,9 +52,9 @@ Result<File> open_to_read(const std::string& path, Diagnostics& diagnostics) {
 }  // namespace
 
 SourceLocation place_of(const fs::path& path) {
-  SourceLocation place;
-  place.file = path.string();
-  return place;
+  SourceLocation location;
+  location.file = path.string();
+  return location;
 }
 
 namespace {

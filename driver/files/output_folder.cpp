@@ -164,9 +164,9 @@ std::optional<fs::path> input_replaced_by(const fs::path& wanted, std::span<cons
 bool may_write_folder(const fs::path& wanted, FolderContent content, bool force, std::span<const fs::path> inputs,
                       Diagnostics& diagnostics) {
   const auto refuse = [&](const char* code, std::string message, std::string remedy) {
-    SourceLocation place;
-    place.file = wanted.string();
-    diagnostics.error(code, std::move(place), std::move(message), std::move(remedy));
+    SourceLocation location;
+    location.file = wanted.string();
+    diagnostics.error(code, std::move(location), std::move(message), std::move(remedy));
     return false;
   };
   const fs::path folder = without_slash(wanted);

@@ -68,10 +68,10 @@ Json to_json(const Diagnostics& diagnostics) {
     row["severity"] = diagnostic.severity == Severity::error ? "error" : "warning";
     row["code"] = diagnostic.code;
     row["message"] = diagnostic.message;
-    if (!diagnostic.place.file.empty()) row["file"] = diagnostic.place.file;
-    if (diagnostic.place.line > 0) row["line"] = diagnostic.place.line;
-    if (diagnostic.place.column > 0) row["column"] = diagnostic.place.column;
-    if (!diagnostic.place.object.empty()) row["object"] = diagnostic.place.object;
+    if (!diagnostic.location.file.empty()) row["file"] = diagnostic.location.file;
+    if (diagnostic.location.line > 0) row["line"] = diagnostic.location.line;
+    if (diagnostic.location.column > 0) row["column"] = diagnostic.location.column;
+    if (!diagnostic.location.object.empty()) row["object"] = diagnostic.location.object;
     if (!diagnostic.notes.empty()) row["notes"] = diagnostic.notes;
     if (!diagnostic.remedy.empty()) row["help"] = diagnostic.remedy;
     rows.push_back(std::move(row));

@@ -135,10 +135,10 @@ std::string predictor_text(const CostPredictor& predictor, const std::string& co
 }
 
 Result<CostPredictor> parse_predictor(std::string_view text, const std::string& path, Diagnostics& diagnostics) {
-  SourceLocation place;
-  place.file = path;
+  SourceLocation location;
+  location.file = path;
   const auto damaged = [&](const std::string& why) {
-    diagnostics.error("damaged-cost-model", place, why, std::string(remedy));
+    diagnostics.error("damaged-cost-model", location, why, std::string(remedy));
     return Failed{};
   };
   try {
@@ -151,7 +151,7 @@ Result<CostPredictor> parse_predictor(std::string_view text, const std::string& 
           fmt::format("its version is {}, this tool reads version {}", json.at("version").dump(), predictor_version));
     }
     if (json.at("features") != feature_names()) {
-      diagnostics.error("other-features", place,
+      diagnostics.error("other-features", location,
                         "it was trained with other features of plans than this version of Stowage has",
                         std::string(remedy));
       return Failed{};

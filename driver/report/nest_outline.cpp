@@ -10,7 +10,7 @@ namespace stowage {
 
 namespace {
 
-void collect(const Block& block, int parent, int depth, std::vector<StatementPosition>& positions) {
+void collect(const Block& block, std::optional<int> parent, int depth, std::vector<StatementPosition>& positions) {
   for (const StmtPtr& entry : block) {
     const auto id = static_cast<std::size_t>(entry->id);
     if (positions.size() <= id) positions.resize(id + 1);
@@ -26,7 +26,7 @@ void collect(const Block& block, int parent, int depth, std::vector<StatementPos
 
 std::vector<StatementPosition> nest_outline(const LoopNest& nest) {
   std::vector<StatementPosition> positions;
-  collect(nest.body, -1, 0, positions);
+  collect(nest.body, std::nullopt, 0, positions);
   return positions;
 }
 
@@ -43,7 +43,7 @@ std::string statement_line(const SpannedText& nest, int statement) {
 
 std::optional<BufferId> awaited_buffer(const LoopNest& nest, const Wait& wait) {
   if (wait.slot) return wait.slot->buffer;
-  const Stmt* const awaited = find_statement(nest, wait.dma);
+  const Stmt* const awaited = find_statement(nest, *wait.dma);
   const auto* dma = awaited != nullptr ? std::get_if<Dma>(&awaited->node) : nullptr;
   return dma != nullptr ? std::optional<BufferId>(dma->buffer) : std::nullopt;
 }
@@ -78,7 +78,7 @@ std::vector<BufferId> buffers_of(const Stmt& statement, const LoopNest& nest) {
   if (const auto* fill = std::get_if<Fill>(&statement.node)) return {fill->buffer};
   if (const auto* wait = std::get_if<Wait>(&statement.node)) {
     if (wait->slot) return {wait->slot->buffer};
-    const Stmt* awaited = find_statement(nest, wait->dma);
+    const Stmt* awaited = find_statement(nest, *wait->dma);
     return awaited != nullptr ? buffers_of(*awaited, nest) : std::vector<BufferId>();
   }
   if (const auto* work = std::get_if<Compute>(&statement.node)) {

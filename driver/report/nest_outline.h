@@ -15,9 +15,9 @@ namespace stowage {
 /// Where a statement stands in its nest.
 struct StatementPosition {
   const Stmt* statement = nullptr;
-  int parent = -1;      ///< Stmt::id of the Loop or Guard around it; -1 at the top
-  int depth = 0;        ///< statements around it
-  int last_inside = 0;  ///< id of the last statement of its body; its own id without one
+  std::optional<int> parent;  ///< Stmt::id of the Loop or Guard around it; nothing at the top
+  int depth = 0;              ///< statements around it
+  int last_inside = 0;        ///< id of the last statement of its body; its own id without one
 };
 
 /// By Stmt::id; numbers that no statement has are null. The nest must live longer.

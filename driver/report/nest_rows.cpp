@@ -79,7 +79,7 @@ class RowCollector {
       row.kind = RowKind::wait;
       if (wait->slot) {
         row.tensor = tensor_of_buffer(plan_.nest, wait->slot->buffer);
-      } else if (const auto* dma = std::get_if<Dma>(&find_statement(plan_.nest, wait->dma)->node)) {
+      } else if (const auto* dma = std::get_if<Dma>(&find_statement(plan_.nest, *wait->dma)->node)) {
         row.tensor = tensor_of(*dma);
       }
     }

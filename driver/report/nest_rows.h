@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,8 @@ namespace stowage {
 
 struct NestRow {
   enum class Kind : std::uint8_t { loop, get, put, wait, fill, compute, other, end } kind = Kind::other;
-  int statement = -1;  ///< Stmt::id; -1 for the end of a block
-  std::string text;    ///< the line of the nest's text form, indented, without number and note
+  std::optional<int> statement;  ///< Stmt::id; nothing for the end of a block
+  std::string text;              ///< the line of the nest's text form, indented, without number and note
   std::string note;
   std::string loop;    ///< innermost loop around it, "" outside
   std::string tensor;  ///< of a get or put, or of the one that a wait waits for, as the nest calls it

@@ -90,10 +90,10 @@ class IndexCheck {
     diagnostic.code = "index-out-of-range";
     if (tensor.is_input) {
       const auto file = files_.find(tensor.name);
-      if (file != files_.end()) diagnostic.place.file = file->second;
-      diagnostic.place.object = fmt::format("input {}", tensor.name);
+      if (file != files_.end()) diagnostic.location.file = file->second;
+      diagnostic.location.object = fmt::format("input {}", tensor.name);
     } else {
-      diagnostic.place.object = fmt::format("operator {}", graph_.op(*tensor.producer).name);
+      diagnostic.location.object = fmt::format("operator {}", graph_.op(*tensor.producer).name);
       diagnostic.notes.push_back(fmt::format("computed from {}", fmt::join(inputs_behind(graph_, origin), ", ")));
     }
     diagnostic.message =

@@ -55,9 +55,9 @@ Result<NetworkInputs> network_inputs(const Graph& graph, const std::map<std::str
   for (const TensorId id : graph.inputs()) names.push_back(graph.tensor(id).name);
   for (const auto& [name, file] : files) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    SourceLocation place;
-    place.file = "--input " + name + "=" + file;
-    own.error("unknown-input", place, fmt::format("the network has no input '{}'", name), suggest_name(name, names));
+    SourceLocation location;
+    location.file = "--input " + name + "=" + file;
+    own.error("unknown-input", location, fmt::format("the network has no input '{}'", name), suggest_name(name, names));
   }
   NetworkInputs inputs;
   for (const TensorId id : graph.inputs()) {
@@ -71,9 +71,9 @@ Result<NetworkInputs> network_inputs(const Graph& graph, const std::map<std::str
     const auto value = read_npy(file->second, own);
     if (!value) continue;
     if (value->type() != tensor.type || value->shape() != tensor.shape) {
-      SourceLocation place;
-      place.file = file->second;
-      own.error("wrong-input", place,
+      SourceLocation location;
+      location.file = file->second;
+      own.error("wrong-input", location,
                 fmt::format("holds {}{}, but input '{}' is {}{}", name_of(value->type()), to_text(value->shape()),
                             tensor.name, name_of(tensor.type), to_text(tensor.shape)));
       continue;

@@ -183,9 +183,9 @@ Result<std::string> curve_key(const std::string& name, const Target& target, Dia
   if (numbers.contains(key)) return key;
   std::vector<std::string> names;
   for (const auto& [known, value] : numbers) names.push_back(known);
-  SourceLocation place;
-  place.file = "--key " + name;
-  diagnostics.error("unknown-setting", place, fmt::format("target '{}' has no number '{}'", target.name, key),
+  SourceLocation location;
+  location.file = "--key " + name;
+  diagnostics.error("unknown-setting", location, fmt::format("target '{}' has no number '{}'", target.name, key),
                     suggest_name(key, names));
   return Failed{};
 }
@@ -194,10 +194,10 @@ Result<std::vector<SweptValue>> curve_values(const std::string& key, RangeText r
   if (range.step.empty() && range.factor.empty()) range.factor = "2";
   auto values = swept_range(key, range, diagnostics);
   if (!values || values->size() <= max_curve_values) return values;
-  SourceLocation place;
-  place.file = fmt::format("--from {} --to {}", range.from, range.to);
+  SourceLocation location;
+  location.file = fmt::format("--from {} --to {}", range.from, range.to);
   diagnostics.error(
-      "too-many-values", place,
+      "too-many-values", location,
       fmt::format("these are {} values, at most {} are compiled for",
                   grouped_digits(static_cast<std::int64_t>(values->size())), grouped_digits(max_curve_values)),
       "take a larger --step or --factor");

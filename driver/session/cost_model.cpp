@@ -24,9 +24,9 @@ Result<std::optional<CostModel>> read_cost_model(const std::string& cost, const 
     return Failed{};
   }
   if (!path.empty() && !is_learned) {
-    SourceLocation place;
-    place.file = path;
-    diagnostics.error("idle-cost-model", place, fmt::format("cost '{}' uses no learned evaluator", cost),
+    SourceLocation location;
+    location.file = path;
+    diagnostics.error("idle-cost-model", location, fmt::format("cost '{}' uses no learned evaluator", cost),
                       "choose --cost learned, or leave --cost-model out");
     return Failed{};
   }
@@ -44,9 +44,9 @@ Result<Evaluator> evaluator_for(EvaluatedBy by, const std::optional<CostModel>& 
   auto predictor = parse_predictor(model->text, model->file.path, diagnostics);
   if (!predictor) return Failed{};
   if (predictor->target_hash != hash_of_target(target)) {
-    SourceLocation place;
-    place.file = model->file.path;
-    diagnostics.error("other-target", place,
+    SourceLocation location;
+    location.file = model->file.path;
+    diagnostics.error("other-target", location,
                       fmt::format("it was trained for target {} ({}), and this is {} ({})", predictor->target,
                                   predictor->target_hash, target.name, hash_of_target(target)),
                       "train one for this target, with the same --target and --set: stowage train-cost");

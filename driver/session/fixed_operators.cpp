@@ -21,7 +21,7 @@ Result<std::vector<std::vector<OpId>>> find_groups(const Graph& graph, const std
   std::vector<std::vector<OpId>> found;
   for (const FixedGroup& group : groups) {
     const auto problem = [&](const char* code, std::string message, std::string remedy) {
-      Diagnostic diagnostic = group.place;
+      Diagnostic diagnostic = group.location;
       diagnostic.code = code;
       diagnostic.message = std::move(message);
       diagnostic.remedy = std::move(remedy);

@@ -11,9 +11,9 @@
 namespace stowage {
 
 void tell_not_read(const std::string& model, Diagnostics& diagnostics) {
-  SourceLocation place;
-  place.file = model;
-  diagnostics.error("out-of-time", std::move(place), "the time limit was over before the model was read",
+  SourceLocation location;
+  location.file = model;
+  diagnostics.error("out-of-time", std::move(location), "the time limit was over before the model was read",
                     "give it more time");
 }
 

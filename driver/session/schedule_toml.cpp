@@ -11,7 +11,7 @@ namespace stowage {
 FixedSchedules read_schedules(TomlTable& table, const Backend& backend) {
   FixedSchedules fixed;
   for (const std::string& name : table.keys()) {
-    fixed.places[name] = table.placed(name);
+    fixed.locations[name] = table.located(name);
     if (auto schedule = table.table(name)) backend.read_schedule(*schedule, name, fixed);
   }
   return fixed;
@@ -22,7 +22,7 @@ std::vector<FixedGroup> read_groups(TomlTable& table) {
   for (TomlTable& row : table.tables("group")) {
     FixedGroup group;
     row.read("operators", group.operators, Need::required);
-    group.place = row.placed("operators");
+    group.location = row.located("operators");
     if (row.has("operators") && group.operators.empty()) row.error("empty-group", "operators", "a group has operators");
     row.finish();
     groups.push_back(std::move(group));

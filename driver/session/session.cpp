@@ -43,9 +43,9 @@ std::vector<std::string> target_settings(const std::vector<std::string>& setting
       result.push_back(setting.substr(target_prefix.size()));
       continue;
     }
-    SourceLocation place;
-    place.file = "--set " + setting;
-    diagnostics.error("unknown-setting", place, "a setting is TABLE.KEY=VALUE, and the only table is 'target'",
+    SourceLocation location;
+    location.file = "--set " + setting;
+    diagnostics.error("unknown-setting", location, "a setting is TABLE.KEY=VALUE, and the only table is 'target'",
                       "for instance --set target.cores.count=1");
   }
   return result;
@@ -168,7 +168,7 @@ Result<FusedGraph> fuse(Compilation& compilation, const Graph& graph, const Comp
   for (const FixedRefusal& refused : fusion.refused) {
     const FixedGroup& group = groups[refused.group];
     for (const Decision& decision : refused.refusals) {
-      Diagnostic diagnostic = group.place;
+      Diagnostic diagnostic = group.location;
       diagnostic.code = "group-refused";
       diagnostic.message = fmt::format("{} cannot be one group: {} ({})", fmt::join(group.operators, " + "),
                                        decision.reason, decision.rule);
@@ -198,8 +198,8 @@ Result<FusedGraph> fuse(Compilation& compilation, const Graph& graph, const Comp
     }
     const auto of = std::find_if(way.templates.begin(), way.templates.end(),
                                  [&](const FusionTemplate& row) { return row.name == limit.template_name; });
-    const SourceLocation place = of != way.templates.end() ? of->place : SourceLocation{};
-    diagnostics.warning("search-limit", place, text_of(limit), "repeat less, or give its vertices conditions");
+    const SourceLocation location = of != way.templates.end() ? of->location : SourceLocation{};
+    diagnostics.warning("search-limit", location, text_of(limit), "repeat less, or give its vertices conditions");
   }
   if (!cut_off.empty()) {
     diagnostics.warning(

@@ -76,9 +76,9 @@ std::vector<std::string> read_sources(EmittedProgram& emitted, const std::filesy
   for (const EmittedFile& file : emitted.files) {
     std::error_code failure;
     if (std::filesystem::exists(sources / file.path, failure) || failure) continue;
-    SourceLocation place;
-    place.file = (sources / file.path).string();
-    diagnostics.warning("source-missing", place, "is not there: the sources are emitted anew from the plan",
+    SourceLocation location;
+    location.file = (sources / file.path).string();
+    diagnostics.warning("source-missing", location, "is not there: the sources are emitted anew from the plan",
                         "compile the model again for sources that can be changed");
     return {};
   }
@@ -87,9 +87,9 @@ std::vector<std::string> read_sources(EmittedProgram& emitted, const std::filesy
     const std::string path = (sources / file.path).string();
     const auto text = read_text_file(path, diagnostics);
     if (!text || *text == file.text) continue;
-    SourceLocation place;
-    place.file = path;
-    diagnostics.warning("source-changed", place, "differs from what was emitted");
+    SourceLocation location;
+    location.file = path;
+    diagnostics.warning("source-changed", location, "differs from what was emitted");
     file.origins = moved_origins(file.origins, file.text, *text);
     file.text = *text;
     changed.push_back(path);

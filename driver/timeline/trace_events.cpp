@@ -50,32 +50,32 @@ int TraceEvents::process(const std::string& name) {
 void TraceEvents::name_tracks(const StepTimeline& step) {
   for (const StepTimeline::Track& track : step.tracks) {
     const int pid = process(track.process);
-    if (!named_.try_emplace({pid, track.place}, true).second) continue;
+    if (!named_.try_emplace({pid, track.number}, true).second) continue;
     for (const auto& [key, value] :
          {std::pair("thread_name", fmt::format("{{\"name\": {}}}", json_text(track.name))),
-          std::pair("thread_sort_index", fmt::format("{{\"sort_index\": {}}}", track.place))}) {
+          std::pair("thread_sort_index", fmt::format("{{\"sort_index\": {}}}", track.number))}) {
       begin_event();
       fmt::format_to(std::back_inserter(text_), R"({{"ph": "M", "pid": {}, "tid": {}, "name": "{}", "args": {}}})", pid,
-                     track.place, key, value);
+                     track.number, key, value);
     }
   }
 }
 
 void TraceEvents::add_slice(int process, int thread, const std::string& name, const std::string& category,
-                            int statement, std::int64_t from, std::int64_t to) {
+                            std::optional<int> statement, std::int64_t from, std::int64_t to) {
   // The difference of rounded times, so that slices that meet do not overlap.
   const std::int64_t length = nanoseconds_of(to) - nanoseconds_of(from);
   begin_event();
   fmt::format_to(std::back_inserter(text_),
                  R"({{"ph": "X", "pid": {}, "tid": {}, "ts": {}, "dur": {}.{:03}, "name": {}, "cat": {})", process,
                  thread, time_of(from), length / 1000, length % 1000, name, category);
-  if (statement >= 0) fmt::format_to(std::back_inserter(text_), R"(, "args": {{"statement": {}}})", statement);
+  if (statement) fmt::format_to(std::back_inserter(text_), R"(, "args": {{"statement": {}}})", *statement);
   text_ += "}";
   ++slices_;
 }
 
 void TraceEvents::add(const std::string& name, const StepTimeline& step) {
-  add_slice(process("program"), 0, json_text(name), "\"step\"", -1, 0, step.cycles);
+  add_slice(process("program"), 0, json_text(name), "\"step\"", std::nullopt, 0, step.cycles);
   name_tracks(step);
   std::vector<std::pair<std::string, std::string>> labels;  // name and category
   for (const StepTimeline::Label& label : step.labels)
@@ -84,7 +84,7 @@ void TraceEvents::add(const std::string& name, const StepTimeline& step) {
   for (const StepTimeline::Track& track : step.tracks) pids.push_back(process(track.process));
   const auto pid_of = [&](const StepTimeline::Slice& slice) { return pids[static_cast<std::size_t>(slice.track)]; };
   const auto tid_of = [&](const StepTimeline::Slice& slice) {
-    return step.tracks[static_cast<std::size_t>(slice.track)].place;
+    return step.tracks[static_cast<std::size_t>(slice.track)].number;
   };
   for (const StepTimeline::Slice& slice : step.slices) {
     const auto label = static_cast<std::size_t>(slice.label);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "driver/backend/step_timeline.h"
@@ -30,8 +31,8 @@ class TraceEvents {
   [[nodiscard]] std::int64_t nanoseconds_of(std::int64_t cycle) const;
   int process(const std::string& name);
   void name_tracks(const StepTimeline& step);
-  void add_slice(int process, int thread, const std::string& name, const std::string& category, int statement,
-                 std::int64_t from, std::int64_t to);
+  void add_slice(int process, int thread, const std::string& name, const std::string& category,
+                 std::optional<int> statement, std::int64_t from, std::int64_t to);
   void begin_event();
 
   double clock_hz_ = 1;

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 bool has_place(const std::string& junit, const fs::path& folder, const std::vector<Job>& jobs,
                Diagnostics& diagnostics) {
   if (is_device(junit)) return true;
-  SourceLocation place;
-  place.file = junit;
+  SourceLocation location;
+  location.file = junit;
   std::error_code failure;
   const fs::path top = fs::weakly_canonical(fs::absolute(folder, failure), failure);
   const fs::path wanted = fs::weakly_canonical(fs::absolute(junit, failure), failure);
@@ -30,13 +30,13 @@ bool has_place(const std::string& junit, const fs::path& folder, const std::vect
     constexpr std::string_view own[] = {".",          "networks",     results_name, summary_csv_name, summary_page_name,
                                         journal_name, shard_note_name};
     if (is_job || std::find(std::begin(own), std::end(own), first) != std::end(own)) {
-      diagnostics.error("output-in-use", place, "the batch writes there itself", "choose another place");
+      diagnostics.error("output-in-use", location, "the batch writes there itself", "choose another place");
       return false;
     }
     if (!inside.has_parent_path()) return true;
   }
   if (fs::is_directory(wanted.parent_path(), failure)) return true;
-  diagnostics.error("file-error", place, "there is no folder " + wanted.parent_path().string(),
+  diagnostics.error("file-error", location, "there is no folder " + wanted.parent_path().string(),
                     "make it, or choose another place");
   return false;
 }

@@ -44,9 +44,10 @@ Result<std::vector<Job>> wanted_jobs(const BatchCommandOptions& options, std::st
   for (const Job& job : *jobs) {
     if (job.name == options.only) return std::vector<Job>{job};
   }
-  SourceLocation place;
-  place.file = options.file;
-  diagnostics.error("unknown-job", place, fmt::format("no job '{}'", options.only), suggest_name(options.only, names));
+  SourceLocation location;
+  location.file = options.file;
+  diagnostics.error("unknown-job", location, fmt::format("no job '{}'", options.only),
+                    suggest_name(options.only, names));
   return Failed{};
 }
 
@@ -212,9 +213,9 @@ bool make_batch_folder(const fs::path& folder, Diagnostics& diagnostics) {
   std::error_code failure;
   fs::create_directories(folder, failure);
   if (!failure) return true;
-  SourceLocation place;
-  place.file = folder.string();
-  diagnostics.error("file-error", place, "the output folder cannot be made: " + failure.message());
+  SourceLocation location;
+  location.file = folder.string();
+  diagnostics.error("file-error", location, "the output folder cannot be made: " + failure.message());
   return false;
 }
 

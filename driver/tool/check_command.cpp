@@ -51,7 +51,7 @@ Json to_json(const CheckedNest& made) {
   json["faults"] = Json::array();
   for (const Fault& fault : made.check.faults) {
     Json row = {{"family", name_of(fault.family)}, {"what", fault.what}};
-    if (fault.at.statement >= 0) row["at"] = to_json(made, fault.at);
+    if (fault.at) row["at"] = to_json(made, *fault.at);
     if (fault.other) row["other"] = to_json(made, *fault.other);
     row["remedy"] = remedy_of(fault.family);
     json["faults"].push_back(std::move(row));

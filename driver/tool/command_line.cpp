@@ -86,11 +86,12 @@ std::string overview() {
 
 /// What a command was given to work on.
 SourceLocation input_of(const CLI::App& app) {
-  SourceLocation place;
+  SourceLocation location;
   for (const CLI::Option* option : app.get_options()) {
-    if (place.file.empty() && option->get_positional() && option->count() > 0) place.file = option->results().front();
+    if (location.file.empty() && option->get_positional() && option->count() > 0)
+      location.file = option->results().front();
   }
-  return place;
+  return location;
 }
 
 int run_row(const CommandRow& row, std::vector<std::string> arguments, ToolContext& context) {

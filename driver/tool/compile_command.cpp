@@ -139,9 +139,9 @@ bool may_write_outputs(const CompileOptions& options, std::span<const std::files
   }
   if (options.dump_passes.empty()) return true;
   if (!options.output.empty() && overlap(options.output, options.dump_passes)) {
-    SourceLocation place;
-    place.file = options.dump_passes;
-    diagnostics.error("output-in-use", place, fmt::format("the plan's folder is '{}'", options.output),
+    SourceLocation location;
+    location.file = options.dump_passes;
+    diagnostics.error("output-in-use", location, fmt::format("the plan's folder is '{}'", options.output),
                       "choose a folder of its own for --dump-passes");
     return false;
   }
@@ -159,9 +159,9 @@ std::string cost_cache_of(const std::optional<std::string>& option, Diagnostics&
   if (!failure && ::access(option->c_str(), W_OK | X_OK) != 0) failure.assign(errno, std::generic_category());
   if (!failure && !fs::is_directory(*option)) failure = std::make_error_code(std::errc::not_a_directory);
   if (!failure) return *option;
-  SourceLocation place;
-  place.file = *option;
-  diagnostics.warning("cost-cache", place,
+  SourceLocation location;
+  location.file = *option;
+  diagnostics.warning("cost-cache", location,
                       fmt::format("costs are not kept, the folder cannot be used: {}", failure.message()),
                       "name another folder, or 'none'");
   return {};
@@ -176,9 +176,10 @@ std::map<std::string, std::int64_t> sizes_of(const std::vector<std::string>& dim
       sizes[name] = size;
       continue;
     }
-    SourceLocation place;
-    place.file = "--dim " + name + "=" + text;
-    diagnostics.error("wrong-option", place, fmt::format("'{}' is no size, an integer of at least 0 was wanted", text));
+    SourceLocation location;
+    location.file = "--dim " + name + "=" + text;
+    diagnostics.error("wrong-option", location,
+                      fmt::format("'{}' is no size, an integer of at least 0 was wanted", text));
   }
   return sizes;
 }

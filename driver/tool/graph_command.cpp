@@ -43,9 +43,9 @@ std::string format_of(const std::string& file, Diagnostics& diagnostics) {
   for (const char* const known : {"svg", "png", "pdf", "dot"}) {
     if (format == known) return format;
   }
-  SourceLocation place;
-  place.file = file;
-  diagnostics.error("unknown-format", place, fmt::format("'.{}' is no picture that can be drawn", format),
+  SourceLocation location;
+  location.file = file;
+  diagnostics.error("unknown-format", location, fmt::format("'.{}' is no picture that can be drawn", format),
                     "choose .svg, .png, .pdf, or .dot for the text that Graphviz reads");
   return {};
 }

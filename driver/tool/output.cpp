@@ -29,11 +29,11 @@ constexpr std::string_view usage_codes[] = {"wrong-option",   "unknown-fusion", 
 /// A --set that no target could have; whether a value goes with the others is for the target to say.
 bool is_wrong_setting(const Diagnostic& diagnostic) {
   const bool of_relation = diagnostic.code == "no-ldm-left" || diagnostic.code == "too-many-cores";
-  return diagnostic.place.file.starts_with("--set ") && !of_relation;
+  return diagnostic.location.file.starts_with("--set ") && !of_relation;
 }
 
 /// A range of values that options give.
-bool is_wrong_range(const Diagnostic& diagnostic) { return diagnostic.place.file.starts_with("--from "); }
+bool is_wrong_range(const Diagnostic& diagnostic) { return diagnostic.location.file.starts_with("--from "); }
 
 bool is_usage(const Diagnostic& diagnostic) {
   return is_wrong_setting(diagnostic) || is_wrong_range(diagnostic) ||
@@ -119,14 +119,14 @@ std::map<std::string, std::string> named_values(const std::vector<std::string>& 
                                                 Diagnostics& diagnostics) {
   std::map<std::string, std::string> values;
   for (const std::string& argument : arguments) {
-    SourceLocation place;
-    place.file = option + " " + argument;
+    SourceLocation location;
+    location.file = option + " " + argument;
     // A size holds no '=', so all before the last one is the dimension's name. A path may hold one.
     const auto equals = option == "--dim" ? argument.rfind('=') : argument.find('=');
     if (equals == std::string::npos || equals == 0) {
-      diagnostics.error("wrong-option", place, "NAME=VALUE was wanted");
+      diagnostics.error("wrong-option", location, "NAME=VALUE was wanted");
     } else if (!values.emplace(argument.substr(0, equals), argument.substr(equals + 1)).second) {
-      diagnostics.error("wrong-option", place,
+      diagnostics.error("wrong-option", location,
                         fmt::format("'{}' is given for the second time", argument.substr(0, equals)));
     }
   }

@@ -84,9 +84,9 @@ std::string remedy_for(const BrokenPromise& broken, const LoopNest& nest, bool g
 
 bool report_unsound(const std::string& file, const std::string& rule, const std::string& remedy,
                     Diagnostics& diagnostics) {
-  SourceLocation place;
-  place.file = file;
-  diagnostics.error("unsound-nest", std::move(place), rule, remedy);
+  SourceLocation location;
+  location.file = file;
+  diagnostics.error("unsound-nest", std::move(location), rule, remedy);
   return false;
 }
 

@@ -29,9 +29,9 @@ bool is_csv(const std::string& file) {
 bool has_page(const Compilation& compilation, const std::string& folder, Diagnostics& diagnostics) {
   for (const ProgramStep& step : compilation.program.steps) {
     if (!step.kind().is_kernel || step.plan() != nullptr) continue;
-    SourceLocation place;
-    place.file = folder;
-    diagnostics.error("no-page", place,
+    SourceLocation location;
+    location.file = folder;
+    diagnostics.error("no-page", location,
                       fmt::format("the page shows loop nests, which plans of family '{}' have not",
                                   compilation.program.target.family),
                       "read report.md in the folder, or name a file that ends in .csv");

@@ -59,10 +59,10 @@ bool write_curve(const SensitivityOptions& options, const Curve& curve, const st
 
 /// Nothing could be planned: that is no curve.
 void report_no_plan(const SensitivityOptions& options, const Curve& curve, Diagnostics& diagnostics) {
-  SourceLocation place;
-  place.file = options.folder;
+  SourceLocation location;
+  location.file = options.folder;
   const CurvePoint& last = curve.points.back();
-  diagnostics.error("no-plan", place,
+  diagnostics.error("no-plan", location,
                     fmt::format("there is no plan for any value of {}; of the last one, {}: {}", curve.key,
                                 last.value.toml, last.refusal),
                     "take values around that of the folder's own plan");

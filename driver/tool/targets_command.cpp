@@ -72,9 +72,9 @@ int check_target(const Target& target, const TargetsOptions& options, ToolContex
   }
   Diagnostics diagnostics;
   for (const Contradiction& one : found) {
-    SourceLocation place;
-    place.file = options.name;
-    diagnostics.error("contradiction", place, fmt::format("'{}': {}", one.key, one.message), one.remedy);
+    SourceLocation location;
+    location.file = options.name;
+    diagnostics.error("contradiction", location, fmt::format("'{}': {}", one.key, one.message), one.remedy);
   }
   return failed(context, diagnostics);
 }

@@ -49,7 +49,7 @@ std::vector<std::string> edge_texts(const FusionTemplate& row) {
   std::vector<std::string> edges;
   for (const TemplateEdge& edge : row.edges) {
     std::string text = fmt::format("{} -> {}", edge.from, edge.to);
-    if (edge.slot >= 0) text += fmt::format(" (slot {})", edge.slot);
+    if (edge.slot) text += fmt::format(" (slot {})", *edge.slot);
     edges.push_back(text);
   }
   return edges;

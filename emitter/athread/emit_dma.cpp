@@ -375,7 +375,7 @@ void emit_slot_wait(KernelContext& k, const Stmt& stmt, const BufferUse& slot) {
 
 void emit_own_wait(KernelContext& k, const Stmt& stmt, const Wait& wait) {
   if (wait.slot) return emit_slot_wait(k, stmt, *wait.slot);
-  const auto found = k.dma.find(wait.dma);
+  const auto found = k.dma.find(*wait.dma);
   check(found != k.dma.end(), "a wait for a transfer that the nest does not have");
   const DmaNames& names = found->second;
   const std::string count = names.counter.empty() ? std::to_string(names.constant_operations) : names.counter;

@@ -45,14 +45,14 @@ EmulatedRange range_of(const Program& program, StepId step, StageTensorId id, bo
   const std::int64_t unit = program.target.dma.alignment;
   const StageTensor& tensor = program.steps[step].step_plan()->stages().tensors[id];
   if (const auto source = tensor.in_memory()) {
-    const MemoryAllocation* place = program.memory.find(*source);
-    check(place != nullptr, "a tensor of a kernel has no place in main memory");
-    return {tensor.name, place->area == MemoryAllocation::Area::parameters ? 0 : 1, place->offset,
-            up(place->bytes, unit), written};
+    const MemoryAllocation* allocation = program.memory.find(*source);
+    check(allocation != nullptr, "a tensor of a kernel has no place in main memory");
+    return {tensor.name, allocation->area == MemoryAllocation::Area::parameters ? 0 : 1, allocation->offset,
+            up(allocation->bytes, unit), written};
   }
-  const StageConstantAllocation* place = program.memory.find_stage_constant(step, id);
-  check(place != nullptr, "a constant of a kernel has no place in main memory");
-  return {tensor.name, 0, place->offset, up(place->bytes, unit), false};
+  const StageConstantAllocation* allocation = program.memory.find_stage_constant(step, id);
+  check(allocation != nullptr, "a constant of a kernel has no place in main memory");
+  return {tensor.name, 0, allocation->offset, up(allocation->bytes, unit), false};
 }
 
 /// What lies between the buffers; what follows the last one is the kernel's (parameters and reply words).
@@ -95,9 +95,10 @@ std::vector<EmulatedLine> unaligned_lines(const Program& program, const EmittedP
 }
 
 EmulatedDump dump_of(const Program& program, TensorId tensor, int after_launch) {
-  const MemoryAllocation* place = program.memory.find(tensor);
-  check(place != nullptr, "the output of a step has no place in main memory");
-  return {after_launch, place->area == MemoryAllocation::Area::parameters ? 0 : 1, place->offset, place->bytes};
+  const MemoryAllocation* allocation = program.memory.find(tensor);
+  check(allocation != nullptr, "the output of a step has no place in main memory");
+  return {after_launch, allocation->area == MemoryAllocation::Area::parameters ? 0 : 1, allocation->offset,
+          allocation->bytes};
 }
 
 EmulationJob job_of(const Program& program, const EmittedProgram& emitted, const Launches& launches,
@@ -145,12 +146,12 @@ Tensor tensor_of(const Graph& graph, TensorId id, std::vector<std::byte> bytes) 
 bool are_whole(const Program& program, const std::vector<std::vector<std::byte>>& results, Diagnostics& diagnostics) {
   const Graph& graph = program.fused.graph;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const MemoryAllocation* place = program.memory.find(graph.outputs()[i]);
-    check(place != nullptr, "an output of the network has no place in main memory");
-    if (static_cast<std::int64_t>(results[i].size()) == place->bytes) continue;
+    const MemoryAllocation* allocation = program.memory.find(graph.outputs()[i]);
+    check(allocation != nullptr, "an output of the network has no place in main memory");
+    if (static_cast<std::int64_t>(results[i].size()) == allocation->bytes) continue;
     diagnostics.error("emulation-failed", {},
                       fmt::format("the emulated program wrote {} bytes of output '{}', which has {}", results[i].size(),
-                                  graph.tensor(graph.outputs()[i]).name, place->bytes));
+                                  graph.tensor(graph.outputs()[i]).name, allocation->bytes));
     return false;
   }
   return true;
@@ -159,10 +160,10 @@ bool are_whole(const Program& program, const std::vector<std::vector<std::byte>>
 /// DMA that nobody can count: its line belongs to a statement that transfers nothing.
 void report_misplaced(const std::set<std::pair<std::string, int>>& lines, Diagnostics& diagnostics) {
   for (const auto& [file, number] : lines) {
-    SourceLocation place;
-    place.file = file;
-    place.line = number;
-    diagnostics.error("emulation-misplaced-dma", place,
+    SourceLocation location;
+    location.file = file;
+    location.line = number;
+    diagnostics.error("emulation-misplaced-dma", location,
                       "DMA in the line of a statement that transfers nothing: it cannot be said whose it is",
                       "put its calls and its wait into lines of their own");
   }

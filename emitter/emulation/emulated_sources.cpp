@@ -98,15 +98,15 @@ bool build(const EmulationJob& job, const fs::path& folder, Diagnostics& diagnos
 /// Text of a line, and the last comment at or before it, which in emitted code names the statement.
 void quote_source(const EmulationJob& job, Diagnostic& diagnostic) {
   const auto source = std::find_if(job.sources.begin(), job.sources.end(),
-                                   [&](const SourceText& s) { return s.path == diagnostic.place.file; });
-  if (source == job.sources.end() || diagnostic.place.line < 1) return;
+                                   [&](const SourceText& s) { return s.path == diagnostic.location.file; });
+  if (source == job.sources.end() || diagnostic.location.line < 1) return;
   std::string comment;
   std::size_t begin = 0;
   for (int line = 1; begin < source->text.size(); ++line) {
     const std::size_t end = std::min(source->text.find('\n', begin), source->text.size());
     const std::string text = source->text.substr(begin, end - begin);
     const std::size_t first = text.find_first_not_of(' ');
-    if (line == diagnostic.place.line) {
+    if (line == diagnostic.location.line) {
       diagnostic.source_line = text;
       break;
     }
@@ -140,17 +140,17 @@ bool report_undefined_behaviour(const EmulationJob& job, const ProcessResult& pr
   const std::size_t colon = place.find(':');
   Diagnostic diagnostic;
   diagnostic.code = "emulation-undefined-behaviour";
-  diagnostic.place.file = place.substr(0, colon);
-  if (colon != std::string::npos) diagnostic.place.line = std::atoi(place.c_str() + colon + 1);
+  diagnostic.location.file = place.substr(0, colon);
+  if (colon != std::string::npos) diagnostic.location.line = std::atoi(place.c_str() + colon + 1);
   diagnostic.message = process.output.substr(at + marker.size(), end - at - marker.size());
   quote_source(job, diagnostic);
   diagnostics.add(std::move(diagnostic));
   return true;
 }
 
-std::string launch_text(const EmulationJob& job, int launch) {
-  if (launch < 0 || launch >= static_cast<int>(job.launches.size())) return {};
-  return fmt::format("in launch {}: {}", launch, job.launches[static_cast<std::size_t>(launch)].name);
+std::string launch_text(const EmulationJob& job, std::optional<std::size_t> launch) {
+  if (!launch || *launch >= job.launches.size()) return {};
+  return fmt::format("in launch {}: {}", *launch, job.launches[*launch].name);
 }
 
 void report_problems(const EmulationJob& job, const EmulationReport& report, Diagnostics& diagnostics) {
@@ -158,9 +158,9 @@ void report_problems(const EmulationJob& job, const EmulationReport& report, Dia
     Diagnostic diagnostic;
     diagnostic.severity = problem.error ? Severity::error : Severity::warning;
     diagnostic.code = problem.code;
-    diagnostic.place.file = problem.file;
-    diagnostic.place.line = problem.line;
-    if (problem.core >= 0) diagnostic.place.object = fmt::format("core {}", problem.core);
+    diagnostic.location.file = problem.file;
+    diagnostic.location.line = problem.line;
+    if (problem.core) diagnostic.location.object = fmt::format("core {}", *problem.core);
     diagnostic.message = problem.text;
     const std::string launch = launch_text(job, problem.launch);
     if (!launch.empty()) diagnostic.notes.push_back(launch);
@@ -208,7 +208,7 @@ void report_ending(const EmulationJob& job, const ProcessResult& process, Diagno
   } else if (process.signal != 0) {
     diagnostic.message = fmt::format("the emulated program was ended by signal {}", process.signal);
   } else {
-    diagnostic.message = fmt::format("the emulated program ended with exit code {}", process.exit_code);
+    diagnostic.message = fmt::format("the emulated program ended with exit code {}", process.exit_code.value());
   }
   if (!job.options.sanitize) {
     diagnostic.notes.push_back(fmt::format("its memory was limited to {:.1f} GiB",

@@ -35,7 +35,10 @@ std::optional<EmulationProblem> parse_problem(bool error, const std::string& res
   problem.file = fields[3];
   problem.text = fields[5];
   std::istringstream numbers(fields[1] + " " + fields[2] + " " + fields[4]);
-  if (!(numbers >> problem.launch >> problem.core >> problem.line)) return std::nullopt;
+  int launch = 0, core = 0;  // -1: of none
+  if (!(numbers >> launch >> core >> problem.line)) return std::nullopt;
+  if (launch >= 0) problem.launch = static_cast<std::size_t>(launch);
+  if (core >= 0) problem.core = core;
   return problem;
 }
 

@@ -3,7 +3,9 @@
 // that it leaves. One item a line (docs/emulation.md).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +19,8 @@ std::string configuration_text(const EmulationJob& job, const std::string& repor
 struct EmulationProblem {
   bool error = true;
   std::string code;
-  int launch = -1;
-  int core = -1;
+  std::optional<std::size_t> launch;
+  std::optional<int> core;
   std::string file;
   int line = 0;
   std::string text;

@@ -58,7 +58,7 @@ void report_call(const CompilerCall& call, const ProcessResult& result, const Ho
   Diagnostic diagnostic;
   diagnostic.severity = failed ? Severity::error : Severity::warning;
   diagnostic.code = failed ? "c-compilation-failed" : "c-compiler-warning";
-  diagnostic.place.file = call.what;
+  diagnostic.location.file = call.what;
   if (!result.started) {
     diagnostic.message = fmt::format("the C compiler '{}' could not be started", compiler.command.front());
   } else if (result.signal != 0) {

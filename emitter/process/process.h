@@ -14,12 +14,12 @@ namespace stowage {
 class Confinement;
 
 struct ProcessResult {
-  bool started = false;      ///< false: the program could not be executed
-  bool stopped = false;      ///< killed because a stop was requested
-  bool out_of_time = false;  ///< killed because it took longer than it might
-  int exit_code = -1;        ///< where it ended by itself
-  int signal = 0;            ///< that ended it, or 0
-  std::string output;        ///< standard output and standard error, as they came; of very much the end
+  bool started = false;          ///< false: the program could not be executed
+  bool stopped = false;          ///< killed because a stop was requested
+  bool out_of_time = false;      ///< killed because it took longer than it might
+  std::optional<int> exit_code;  ///< where it ended by itself
+  int signal = 0;                ///< that ended it, or 0
+  std::string output;            ///< standard output and standard error, as they came; of very much the end
 };
 
 /// Runs `command` (the program is searched for in PATH) in `folder`, without input, with `environment` ("NAME=value")

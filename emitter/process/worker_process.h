@@ -17,9 +17,9 @@ namespace stowage {
 
 /// How a process came to its end.
 struct ProcessEnd {
-  int exit_code = -1;   ///< where it ended by itself
-  int signal = 0;       ///< that ended it, or 0
-  std::string printed;  ///< the last lines of what it printed
+  std::optional<int> exit_code;  ///< where it ended by itself
+  int signal = 0;                ///< that ended it, or 0
+  std::string printed;           ///< the last lines of what it printed
 };
 
 /// Text lines over a socket, each ended by a line break. Of one thread at a time.

@@ -69,7 +69,7 @@ bool read_common_tensor(const Graph& graph, OpId a, OpId b) {
 }
 
 /// The slot in which an operator reads another one's result, the wanted one if it is among them.
-std::optional<int> slot_between(const Graph& graph, OpId from, OpId to, int wanted) {
+std::optional<int> slot_between(const Graph& graph, OpId from, OpId to, std::optional<int> wanted) {
   std::optional<int> found;
   const auto& inputs = graph.op(to).inputs;
   for (std::size_t slot = 0; slot < inputs.size(); ++slot) {
@@ -172,7 +172,7 @@ class Layout {
 
   void add_broken_edge(const PatternEdge& edge, OpId from, OpId to, std::vector<Difference>& found) const {
     const auto slot = slot_between(facts_.graph, from, to, edge.slot);
-    if (slot && (edge.slot < 0 || *slot == edge.slot)) return;
+    if (slot && (!edge.slot || slot == edge.slot)) return;
     const std::string& reader = facts_.graph.op(to).name;
     const std::string& read = facts_.graph.op(from).name;
     const std::string wanted = fmt::format("wants vertex {} to read vertex {}", pattern_.vertices[edge.to].name,
@@ -182,8 +182,8 @@ class Layout {
           {fmt::format("{}, {} reads {} through the view {}", wanted, reader, read, facts_.graph.op(*view).name),
            "a template with a vertex of role 'view' there"});
     } else if (slot) {
-      found.push_back({fmt::format("{} in slot {}, {} reads {} in slot {}", wanted, edge.slot, reader, read, *slot),
-                       fmt::format("{} reading {} in slot {}", reader, read, edge.slot)});
+      found.push_back({fmt::format("{} in slot {}, {} reads {} in slot {}", wanted, *edge.slot, reader, read, *slot),
+                       fmt::format("{} reading {} in slot {}", reader, read, *edge.slot)});
     } else {
       found.push_back(
           {fmt::format("{}, {} does not read {}", wanted, reader, read), fmt::format("{} reading {}", reader, read)});
@@ -216,7 +216,7 @@ class Layout {
       if (!slot) {
         const bool through_view = view_between(facts_, *vertex_of_[edge.from], *vertex_of_[edge.to]).has_value();
         broken += through_view ? wrong_value : wrong_place;
-      } else if (edge.slot >= 0 && *slot != edge.slot) {
+      } else if (edge.slot && slot != edge.slot) {
         broken += wrong_value;
       }
     }

@@ -40,7 +40,7 @@ std::vector<Visit> breadth_first(const Pattern& pattern, std::size_t start) {
   return order;
 }
 
-bool slot_fits(const PatternEdge& edge, const GraphEdge& operand) { return edge.slot < 0 || edge.slot == operand.slot; }
+bool slot_fits(const PatternEdge& edge, const GraphEdge& operand) { return !edge.slot || edge.slot == operand.slot; }
 
 /// SubgraphSearch of Algorithm 1 for one pattern.
 class SubgraphSearch {

@@ -66,10 +66,10 @@ BranchPattern branch_of(const Pattern& whole, std::size_t anchor, std::size_t co
   return branch;
 }
 
-bool reads(const Graph& graph, OpId op, TensorId tensor, int slot) {
+bool reads(const Graph& graph, OpId op, TensorId tensor, std::optional<int> slot) {
   const auto& operands = graph.op(op).inputs;
-  if (slot >= 0)
-    return static_cast<std::size_t>(slot) < operands.size() && operands[static_cast<std::size_t>(slot)] == tensor;
+  if (slot)
+    return static_cast<std::size_t>(*slot) < operands.size() && operands[static_cast<std::size_t>(*slot)] == tensor;
   return std::find(operands.begin(), operands.end(), tensor) != operands.end();
 }
 

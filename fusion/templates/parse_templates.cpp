@@ -48,7 +48,7 @@ class TemplateReader {
   std::optional<FusionTemplate> read() {
     const std::size_t before = error_count();
     if (table_.read("name", template_.name, Need::required)) check_name(table_, template_.name);
-    template_.place = table_.placed("name").place;
+    template_.location = table_.located("name").location;
     table_.read("summary", template_.summary);
     table_.read("computes", template_.computes);
     table_.read("branches", template_.branches, {2, max_branches});
@@ -166,12 +166,11 @@ class TemplateReader {
     TemplateEdge edge;
     const bool has_from = read_end(table, "from", edge.from);
     const bool has_to = read_end(table, "to", edge.to);
-    table.read("slot", edge.slot, {0, max_slots - 1});
+    if (int slot = 0; table.read("slot", slot, {0, max_slots - 1})) edge.slot = slot;
     table.finish();
     if (!has_from || !has_to) return;
     const bool doubled = std::any_of(template_.edges.begin(), template_.edges.end(), [&](const TemplateEdge& other) {
-      return other.from == edge.from && other.to == edge.to &&
-             (other.slot == edge.slot || other.slot < 0 || edge.slot < 0);
+      return other.from == edge.from && other.to == edge.to && (other.slot == edge.slot || !other.slot || !edge.slot);
     });
     if (doubled) {
       table.error("duplicate-edge", "to", fmt::format("there is already an edge from '{}' to '{}'", edge.from, edge.to),

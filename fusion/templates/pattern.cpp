@@ -78,7 +78,7 @@ class PatternWriter {
     first_[v] = pattern_.vertices.size();
     for (int copy = 1; copy <= copies_[v]; ++copy) {
       const std::size_t index = pattern_.vertices.size();
-      if (copy > 1) pattern_.edges.push_back({index - 1, index, -1});
+      if (copy > 1) pattern_.edges.push_back({index - 1, index, std::nullopt});
       VertexRole role = vertex.role;
       if (role == VertexRole::anchor) {
         if (branch == 1) pattern_.anchor = index;

@@ -2,6 +2,7 @@
 // Plain patterns: what a template is once its optional and repeated vertices are written out.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ struct PatternVertex {
 struct PatternEdge {
   std::size_t from = 0;  ///< index into Pattern::vertices
   std::size_t to = 0;
-  int slot = -1;  ///< operand slot of `to`; -1: any
+  std::optional<int> slot = std::nullopt;  ///< operand slot of `to`; nothing: any
 };
 
 struct Pattern {

@@ -32,7 +32,7 @@ struct TemplateVertex {
 struct TemplateEdge {
   std::string from;
   std::string to;
-  int slot = -1;  ///< operand slot of `to`; -1: any
+  std::optional<int> slot = std::nullopt;  ///< operand slot of `to`; nothing: any
 };
 
 struct FusionTemplate {
@@ -44,7 +44,7 @@ struct FusionTemplate {
   int branches = 1;
   std::vector<TemplateVertex> vertices;
   std::vector<TemplateEdge> edges;
-  SourceLocation place;  ///< of its name
+  SourceLocation location;  ///< of its name
 };
 
 /// Vertices whose values never reach main memory: read by another vertex of the group, or by a further copy of their

@@ -122,18 +122,18 @@ class Checks {
     const TemplateVertex& reader = vertex(index_of(edge.to));
     std::size_t operands = 0;
     for (const std::string& kind : reader.kinds) operands = std::max(operands, max_operands(kind));
-    if (edge.slot >= 0 && static_cast<std::size_t>(edge.slot) >= operands) {
+    if (edge.slot && static_cast<std::size_t>(*edge.slot) >= operands) {
       const std::string slots =
           operands == 1 ? "its only slot is 0" : fmt::format("its slots are 0 to {}", operands - 1);
       report(Of::edge, e, "slot", "no-such-slot",
-             fmt::format("{} has no operand in slot {}", fmt::join(reader.kinds, " or "), edge.slot), slots);
+             fmt::format("{} has no operand in slot {}", fmt::join(reader.kinds, " or "), *edge.slot), slots);
     }
-    if (edge.slot < 0 || !is_always_there(edge.from) || !is_always_there(edge.to)) return;
+    if (!edge.slot || !is_always_there(edge.from) || !is_always_there(edge.to)) return;
     for (std::size_t other = 0; other < e; ++other) {
       const TemplateEdge& before = template_.edges[other];
       if (before.to != edge.to || before.slot != edge.slot || !is_always_there(before.from)) continue;
       report(Of::edge, e, "slot", "taken-slot",
-             fmt::format("slot {} of '{}' is the operand that '{}' computes already", edge.slot, edge.to, before.from),
+             fmt::format("slot {} of '{}' is the operand that '{}' computes already", *edge.slot, edge.to, before.from),
              "an operand has one producer");
       return;
     }

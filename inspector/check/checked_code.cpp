@@ -3,6 +3,7 @@
 
 #include <QStringList>
 #include <map>
+#include <optional>
 
 namespace stowage::inspector {
 
@@ -17,7 +18,6 @@ struct FaultMarks {
 std::map<int, FaultMarks> marks_of(const std::vector<Fault>& faults) {
   std::map<int, FaultMarks> marks;
   const auto add = [&](const Execution& execution, const QString& mark, const QString& tip) {
-    if (execution.statement < 0) return;
     FaultMarks& at = marks[execution.statement];
     at.mark += (at.mark.isEmpty() ? QString() : QStringLiteral(" ")) + mark;
     at.tip += (at.tip.isEmpty() ? QString() : QStringLiteral("\n")) + tip;
@@ -25,19 +25,19 @@ std::map<int, FaultMarks> marks_of(const std::vector<Fault>& faults) {
   for (std::size_t i = 0; i < faults.size(); ++i) {
     const FaultRow row = fault_row(faults, i);
     const QString tip = QStringLiteral("%1 [%2] %3\n%4").arg(row.number, row.family, row.what, row.where);
-    add(faults[i].at, QStringLiteral("✖") + row.number, tip);
+    if (faults[i].at) add(*faults[i].at, QStringLiteral("✖") + row.number, tip);
     if (faults[i].other) add(*faults[i].other, QStringLiteral("↔") + row.number, tip);
   }
   return marks;
 }
 
-/// The number that a statement's line begins with; -1 for a line that is none.
-int statement_of(const QString& line) {
+/// The number that a statement's line begins with; nothing for a line that is none.
+std::optional<int> statement_of(const QString& line) {
   const QString text = line.trimmed();
   const qsizetype end = text.indexOf(QLatin1String("  "));
   bool read = false;
   const int number = text.left(end).toInt(&read);
-  return end > 0 && read ? number : -1;
+  return end > 0 && read ? std::optional(number) : std::nullopt;
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ FaultRow fault_row(const std::vector<Fault>& faults, std::size_t fault) {
   row.number = QString::number(fault + 1);
   row.family = qt(name_of(one.family));
   row.what = qt(one.what);
-  if (one.at.statement >= 0) row.where = qt(text_of(one.at));
+  if (one.at) row.where = qt(text_of(*one.at));
   if (one.other) row.other = qt(text_of(*one.other));
   return row;
 }
@@ -66,13 +66,13 @@ CodeText checked_code(const std::string& text, std::optional<StepId> step, const
     if (i + 1 == lines.size() && lines[i].isEmpty()) break;
     CodeLine line;
     line.gutter.resize(code.gutter_titles.size());
-    const int statement = in_body ? statement_of(lines[i]) : -1;
+    const std::optional<int> statement = in_body ? statement_of(lines[i]) : std::nullopt;
     const QString shown =
         in_body && lines[i].size() > number_width ? body_indent + lines[i].mid(number_width) : lines[i];
-    if (statement >= 0) {
-      line.gutter[0] = QString::number(statement);
-      line.subject = statement_subject(step, statement);
-      if (const auto mark = marks.find(statement); mark != marks.end()) {
+    if (statement) {
+      line.gutter[0] = QString::number(*statement);
+      line.subject = statement_subject(step, *statement);
+      if (const auto mark = marks.find(*statement); mark != marks.end()) {
         line.gutter[1] = mark->second.mark;
         line.tip = mark->second.tip;
       }

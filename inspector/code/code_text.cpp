@@ -152,8 +152,8 @@ CodeText emitted_code(const LoadedPlan& plan, std::optional<StepId> index, const
   CodeText code;
   code.gutter_titles = {QStringLiteral("line")};
   const StepFacts* step = plan.step(index);
-  if (step == nullptr || step->file < 0) return code;
-  const EmittedFile& file = plan.compilation.emitted.files[static_cast<std::size_t>(step->file)];
+  if (step == nullptr || !step->file) return code;
+  const EmittedFile& file = plan.compilation.emitted.files[static_cast<std::size_t>(*step->file)];
   const QStringList lines = qt(file.text).split(QLatin1Char('\n'));
   bool in_comment = false;
   for (const QString& text : lines) {

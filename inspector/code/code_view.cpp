@@ -53,7 +53,7 @@ CodeLayout layout_of(const CodeText& code, const Look& look) {
 
 bool is_lit(const CodeLine& line, const Subject& subject) {
   if (!line.subject || line.subject->step != subject.step) return false;
-  if (subject.statement >= 0) return line.subject->statement == subject.statement;
+  if (subject.statement) return line.subject->statement == subject.statement;
   return subject.buffer && std::find(line.buffers.begin(), line.buffers.end(), *subject.buffer) != line.buffers.end();
 }
 

@@ -33,7 +33,7 @@ struct Mark {
   bool upward = false;  ///< text turned by a quarter to the left
   QFont font;
   std::optional<Subject> subject;  ///< what it stands for: can be clicked and chosen
-  int item = -1;                   ///< of what the drawing lists itself: the same; -1: of nothing
+  std::optional<int> item;         ///< of what the drawing lists itself: the same
   QString tip;
   [[nodiscard]] QRectF bounds() const;
 };

@@ -31,7 +31,7 @@ void DrawingView::setLit(const Subject& chosen, const Subject& hovered) {
   viewport()->update();
 }
 
-void DrawingView::setItem(int item) {
+void DrawingView::setItem(std::optional<int> item) {
   if (item == item_) return;
   item_ = item;
   viewport()->update();
@@ -60,12 +60,12 @@ QPointF DrawingView::origin() const {
 
 const Mark* DrawingView::markAt(QPointF position) const { return drawing_.at(position - origin()); }
 
-int DrawingView::itemAt(QPointF position) const {
+std::optional<int> DrawingView::itemAt(QPointF position) const {
   constexpr double reach = 9;
-  int found = -1;
+  std::optional<int> found;
   double nearest = reach;
   for (const Mark& mark : drawing_.marks) {
-    if (mark.item < 0) continue;
+    if (!mark.item) continue;
     const QPointF way = mark.bounds().center() - (position - origin());
     const double distance = std::hypot(way.x(), way.y());
     if (distance > nearest) continue;
@@ -107,7 +107,7 @@ void DrawingView::paintEvent(QPaintEvent*) {
   painter.setPen(QPen(look_.theme().accent, 2.5));
   for (const Mark& mark : drawing_.marks) {
     constexpr double around = 2;
-    if (item_ >= 0 && mark.item == item_) painter.drawEllipse(mark.bounds().adjusted(-around, -around, around, around));
+    if (item_ && mark.item == item_) painter.drawEllipse(mark.bounds().adjusted(-around, -around, around, around));
   }
 }
 
@@ -130,22 +130,22 @@ bool DrawingView::viewportEvent(QEvent* event) {
 void DrawingView::mousePressEvent(QMouseEvent* event) {
   const Mark* mark = markAt(event->position());
   if (event->button() == Qt::LeftButton && mark != nullptr && mark->subject) Q_EMIT chosen(*mark->subject);
-  if (const int item = itemAt(event->position()); event->button() == Qt::LeftButton && item >= 0) {
-    Q_EMIT itemChosen(item);
+  if (const auto item = itemAt(event->position()); event->button() == Qt::LeftButton && item) {
+    Q_EMIT itemChosen(*item);
   }
 }
 
 void DrawingView::mouseDoubleClickEvent(QMouseEvent* event) {
-  const int item = itemAt(event->position());
-  if (event->button() != Qt::LeftButton || item < 0) return mousePressEvent(event);
-  Q_EMIT itemActivated(item);
+  const auto item = itemAt(event->position());
+  if (event->button() != Qt::LeftButton || !item) return mousePressEvent(event);
+  Q_EMIT itemActivated(*item);
 }
 
 void DrawingView::mouseReleaseEvent(QMouseEvent* event) { event->accept(); }
 
 void DrawingView::mouseMoveEvent(QMouseEvent* event) {
   const Mark* mark = markAt(event->position());
-  const bool stands_for_something = (mark != nullptr && mark->subject) || itemAt(event->position()) >= 0;
+  const bool stands_for_something = (mark != nullptr && mark->subject) || itemAt(event->position());
   viewport()->setCursor(stands_for_something ? Qt::PointingHandCursor : Qt::ArrowCursor);
   Q_EMIT hovered(mark != nullptr && mark->subject ? *mark->subject : Subject{});
 }
@@ -187,12 +187,12 @@ void DrawingView::step(QPointF direction) {
 bool DrawingView::stepItem(int direction) {
   std::set<int> items;
   for (const Mark& mark : drawing_.marks) {
-    if (mark.item >= 0) items.insert(mark.item);
+    if (mark.item) items.insert(*mark.item);
   }
   if (items.empty()) return false;
   auto next = items.begin();
-  if (item_ >= 0) {
-    next = direction > 0 ? items.upper_bound(item_) : items.lower_bound(item_);
+  if (item_) {
+    next = direction > 0 ? items.upper_bound(*item_) : items.lower_bound(*item_);
     if (direction > 0 ? next == items.end() : next == items.begin()) return true;
     if (direction < 0) --next;
   }
@@ -203,8 +203,8 @@ bool DrawingView::stepItem(int direction) {
 void DrawingView::keyPressEvent(QKeyEvent* event) {
   const int key = event->key();
   if ((key == Qt::Key_Left || key == Qt::Key_Right) && stepItem(key == Qt::Key_Left ? -1 : 1)) return;
-  if ((key == Qt::Key_Return || key == Qt::Key_Enter) && item_ >= 0) {
-    Q_EMIT itemActivated(item_);
+  if ((key == Qt::Key_Return || key == Qt::Key_Enter) && item_) {
+    Q_EMIT itemActivated(*item_);
     return;
   }
   switch (key) {

@@ -5,6 +5,7 @@
 
 #include <QAbstractScrollArea>
 #include <functional>
+#include <optional>
 
 #include "inspector/draw/drawing.h"
 #include "inspector/look/look.h"
@@ -21,9 +22,9 @@ class DrawingView : public QAbstractScrollArea {
   void setBuilder(Builder builder);
   /// What is chosen and what the pointer is over: marks that hold it are outlined.
   void setLit(const Subject& chosen, const Subject& hovered);
-  /// The one that is chosen of what the drawing lists itself; -1: none. Its marks are outlined.
-  void setItem(int item);
-  [[nodiscard]] int item() const { return item_; }
+  /// The one that is chosen of what the drawing lists itself, if one is. Its marks are outlined.
+  void setItem(std::optional<int> item);
+  [[nodiscard]] std::optional<int> item() const { return item_; }
   void rebuild();
   [[nodiscard]] const Drawing& drawing() const { return drawing_; }
   [[nodiscard]] Drawing build(QSizeF room) const { return builder_ ? builder_(room) : Drawing(); }
@@ -50,8 +51,8 @@ class DrawingView : public QAbstractScrollArea {
  private:
   [[nodiscard]] QPointF origin() const;
   [[nodiscard]] const Mark* markAt(QPointF position) const;
-  /// At or near a point, because a dot is small; -1: none.
-  [[nodiscard]] int itemAt(QPointF position) const;
+  /// At or near a point, because a dot is small.
+  [[nodiscard]] std::optional<int> itemAt(QPointF position) const;
   void step(QPointF direction);
   /// To the item before or after; false in a drawing without items.
   bool stepItem(int direction);
@@ -61,7 +62,7 @@ class DrawingView : public QAbstractScrollArea {
   Drawing drawing_;
   Subject chosen_;
   Subject hovered_;
-  int item_ = -1;
+  std::optional<int> item_;
 };
 
 /// Outlines the marks that hold what is chosen or hovered over.

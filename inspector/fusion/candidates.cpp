@@ -10,7 +10,7 @@
 namespace stowage::inspector {
 
 std::vector<OpId> operators_at(const LoadedPlan& plan, const Subject& subject) {
-  if (subject.op >= 0) return {OpId(static_cast<std::size_t>(subject.op))};
+  if (subject.op) return {*subject.op};
   const StepFacts* step = plan.step(subject.step);
   return step != nullptr ? step->step->group.operators : std::vector<OpId>{};
 }
@@ -19,7 +19,7 @@ Subject subject_of_candidate(const LoadedPlan& plan, std::size_t candidate) {
   const CandidateRecord& record = plan.compilation.fusion.candidates[candidate];
   const OpId first = record.operators.front();
   const StepId step = plan.step_of_operator[first];
-  return record.fate == CandidateFate::chosen ? step_subject(step) : op_subject(step, static_cast<int>(first.index()));
+  return record.fate == CandidateFate::chosen ? step_subject(step) : op_subject(step, first);
 }
 
 Table candidates_table(const LoadedPlan& plan, const CandidateFilter& filter) {
@@ -39,7 +39,7 @@ Table candidates_table(const LoadedPlan& plan, const CandidateFilter& filter) {
 }
 
 std::vector<OpId> pair_to_ask(const LoadedPlan& plan, const Subject& before, const Subject& now) {
-  if (before.op >= 0 && now.op >= 0 && before.op != now.op) {
+  if (before.op && now.op && before.op != now.op) {
     return {operators_at(plan, before).front(), operators_at(plan, now).front()};
   }
   const std::vector<OpId> group = operators_at(plan, {.step = now.step});

@@ -156,7 +156,7 @@ Table differences_table(const LoadedPlan& plan, const std::vector<StrategyResult
       const OpId first = difference.here.front().front();
       Row row{{result.strategy, groups_text(plan.graph(), difference.here), groups_text(plan.graph(), difference.there),
                difference.cycles_here, Cell(), Cell()},
-              op_subject(plan.step_of_operator[first], static_cast<int>(first.index()))};
+              op_subject(plan.step_of_operator[first], first)};
       if (result.refusal.empty()) {
         row.cells[4] = difference.cycles_there;
         row.cells[5] = difference.cycles_there - difference.cycles_here;

@@ -29,13 +29,14 @@ std::optional<StepId> start_of(const LoadedPlan& plan, const std::vector<OpId>& 
 }
 
 /// The state of the path in which exactly this group is executed more than in state `first`.
-int rejoin_of(const LoadedPlan& plan, const std::vector<OpId>& operators, StepId first) {
+std::optional<int> rejoin_of(const LoadedPlan& plan, const std::vector<OpId>& operators, StepId first) {
   std::set<StepId> steps;
   for (const OpId op : operators) steps.insert(plan.step_of_operator[op]);
   std::size_t held = 0;
   for (const StepId step : steps) held += plan.step(step)->step->group.operators.size();
   const std::size_t after = first.index() + steps.size();
-  return held == operators.size() && steps.rbegin()->index() + 1 == after ? static_cast<int>(after) : -1;
+  const bool passes = held == operators.size() && steps.rbegin()->index() + 1 == after;
+  return passes ? std::optional(static_cast<int>(after)) : std::nullopt;
 }
 
 QString cycles_text(const LoadedPlan& plan, const Look& look, std::int64_t cycles) {
@@ -186,7 +187,7 @@ class PathPicture {
       if (step.chosen) pen_.maximum = std::max(pen_.maximum, candidates_[*step.chosen].cycles);
       for (const StrategyPath::Alternative& other : step.alternatives) {
         pen_.maximum = std::max(pen_.maximum, candidates_[other.candidate].cycles);
-        if (other.rejoins >= 0) ++here;
+        if (other.rejoins) ++here;
       }
       rejoining = std::max(rejoining, here);
     }
@@ -258,9 +259,9 @@ class PathPicture {
       drawing_.polyline({{trunk, below}, {trunk, middle}, {trunk + 14, middle}}, theme().muted).pen = Qt::DashLine;
       pen_.arrow({trunk + 16, middle}, {1, 0}, theme().muted);
       pen_.group(trunk + 16, y_, other.candidate, false, loss_text(plan_, look_, candidates_[other.candidate]));
-      if (other.rejoins >= 0 && lanes_ > 0) {
+      if (other.rejoins && lanes_ > 0) {
         const int used = static_cast<int>(returns_.size());
-        returns_.push_back({middle, other.rejoins, pen_.right + lane * (1 + used % lanes_)});
+        returns_.push_back({middle, *other.rejoins, pen_.right + lane * (1 + used % lanes_)});
       }
       y_ += pen_.row;
     }

@@ -16,7 +16,8 @@ namespace stowage::inspector {
 struct StrategyPath {
   struct Alternative {
     std::size_t candidate = 0;
-    int rejoins = -1;  ///< state to which it leads, if the path passes through it: the number of steps executed
+    std::optional<int>
+        rejoins;  ///< state to which it leads, if the path passes through it: the number of steps executed
   };
   /// State i is what is executed before step i of the program.
   struct Step {

@@ -391,10 +391,10 @@ int GraphView::acrossFold(bool onwards) const {
   int best = -1;
   for (std::size_t i = 0; i < picture_->nodes.size(); ++i) {
     const GraphNode& node = picture_->nodes[i];
-    if (node.around >= 0 || node.subject == Subject{} || node.column != from.column + (onwards ? 1 : -1)) continue;
+    if (node.around || node.subject == Subject{} || node.column != from.column + (onwards ? 1 : -1)) continue;
     const bool better = best < 0 || (onwards ? node.rect.top() < picture_->nodes[at(best)].rect.top()
                                              : node.rect.bottom() > picture_->nodes[at(best)].rect.bottom());
-    if (from.around < 0 && better) best = static_cast<int>(i);
+    if (!from.around && better) best = static_cast<int>(i);
   }
   return best;
 }

@@ -25,7 +25,7 @@ constexpr double map_margin = 8;
 NodeColour GraphView::colourOf(const GraphNode& node) const {
   if (node.step && colours_.contains(*node.step)) {
     NodeColour colour = colours_[*node.step];
-    if (node.around >= 0) return {look_.theme().base, Qt::SolidLine};  // the box around it has the colour
+    if (node.around) return {look_.theme().base, Qt::SolidLine};  // the box around it has the colour
     return colour;
   }
   return {look_.theme().raised, Qt::SolidLine};
@@ -81,8 +81,8 @@ void GraphView::paintEdges(QPainter& painter, const std::vector<int>& edges, dou
     // Inside a box the ground is the box's colour.
     const GraphNode& from = picture_->nodes[at(edge.from)];
     const GraphNode& to = picture_->nodes[at(edge.to)];
-    const bool inside = to.around >= 0 && (from.around == to.around || edge.from == to.around);
-    const QColor ground = inside ? colourOf(picture_->nodes[at(to.around)]).fill : theme.base;
+    const bool inside = to.around && (from.around == to.around || edge.from == to.around);
+    const QColor ground = inside ? colourOf(picture_->nodes[at(*to.around)]).fill : theme.base;
     const bool lit = chosen >= 0 && (edge.from == chosen || edge.to == chosen);
     QColor soft = ground;
     soft.setAlphaF(0.85F);
@@ -104,7 +104,7 @@ void GraphView::paintNode(QPainter& painter, int index, double scale) {
   const bool found = !is_match_.empty() && is_match_[at(index)];
   const bool lit = node.subject != Subject{} && holds(node.subject, chosen_);
   // In the computation graph an operator of the chosen group, in the fused graph the group of the chosen operator.
-  const bool related = !lit && chosen_.step && node.step == chosen_.step && node.around < 0;
+  const bool related = !lit && chosen_.step && node.step == chosen_.step && !node.around;
   const bool pointed = hovered_ != Subject{} && node.subject != Subject{} &&
                        (holds(node.subject, hovered_) || holds(hovered_, node.subject));
   if (scale < curve_scale && box.height() * scale < 14) {
@@ -264,7 +264,7 @@ void GraphView::paintMinimap(QPainter& painter) {
     minimap_.fill(theme.raised);
     QPainter inner(&minimap_);
     for (const GraphNode& node : picture_->nodes) {
-      if (node.around >= 0) continue;
+      if (node.around) continue;
       const QRectF box = node.rect.translated(-picture_->bounds.topLeft());
       inner.fillRect(QRectF(box.left() * factor.width(), box.top() * factor.height(),
                             std::max(1.0, box.width() * factor.width()), std::max(1.0, box.height() * factor.height())),

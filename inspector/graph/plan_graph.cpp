@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
+#include "core/id_vector.h"
 #include "core/index.h"
 #include "core/number_text.h"
 #include "emitter/pictures/dot_graph.h"
@@ -44,7 +46,7 @@ class Sketcher {
   Sketcher(const LoadedPlan& plan, const GraphWish& wish, std::stop_token stop)
       : plan_(plan), graph_(plan.graph()), wish_(wish), stop_(std::move(stop)) {
     sketch_.picture.kind = wish.kind;
-    node_of_op_.assign(graph_.operators().size(), -1);
+    node_of_op_.assign(graph_.operators().size(), std::nullopt);
     for (const StepFacts& step : plan.steps) all_cycles_ += step.cycles;
   }
 
@@ -88,8 +90,7 @@ class Sketcher {
   }
 
   void add_outer(int index, LayoutNode size) {
-    if (const Subject& subject = sketch_.picture.nodes[at(index)].subject; subject.op >= 0)
-      node_of_op_[at(subject.op)] = index;
+    if (const Subject& subject = sketch_.picture.nodes[at(index)].subject; subject.op) node_of_op_[*subject.op] = index;
     outer_of_[index] = static_cast<int>(sketch_.input.nodes.size());
     sketch_.node_of.push_back(index);
     sketch_.input.nodes.push_back(size);
@@ -114,7 +115,7 @@ class Sketcher {
     const GraphTensor& output = graph_.tensor(op.first_output());
     GraphNode node;
     node.step = plan_.step_of_operator[id];
-    node.subject = op_subject(node.step, static_cast<int>(id.index()));
+    node.subject = op_subject(node.step, id);
     node.lines = {qt(op.kind), shortened(op.name), shape_of(output)};
     node.names = {qt(op.kind), qt(op.name), node.lines[2]};
     node.tip = qt(op.kind) + QLatin1Char(' ') + qt(op.name);
@@ -204,7 +205,7 @@ class Sketcher {
       node.open = false;
       const int box = static_cast<int>(sketch_.picture.nodes.size());
       add_outer(std::move(node));
-      for (const OpId op : group.operators) node_of_op_[op.index()] = box;
+      for (const OpId op : group.operators) node_of_op_[op] = box;
       return;
     }
     node.lines.pop_back();  // the operators are there to be seen
@@ -217,7 +218,7 @@ class Sketcher {
       member.around = box;
       inner.nodes.push_back(size_of(member));
       members.push_back(add_node(std::move(member)));
-      node_of_op_[op.index()] = members.back();
+      node_of_op_[op] = members.back();
     }
     const auto member_of = [&](OpId op) {
       const auto found = std::find(group.operators.begin(), group.operators.end(), op);
@@ -275,10 +276,7 @@ class Sketcher {
     add_outer(box, {width, header.height + layout.height + padding});
   }
 
-  [[nodiscard]] int outermost(int node) const {
-    const int around = sketch_.picture.nodes[at(node)].around;
-    return around >= 0 ? around : node;
-  }
+  [[nodiscard]] int outermost(int node) const { return sketch_.picture.nodes[at(node)].around.value_or(node); }
 
   void add_outer_edge(TensorId tensor, int from, int to) {
     const int outer_from = outermost(from);
@@ -298,22 +296,22 @@ class Sketcher {
   }
 
   void add_outer_edges() {
-    const auto source_of = [&](TensorId id) {
+    const auto source_of = [&](TensorId id) -> std::optional<int> {
       const GraphTensor& tensor = graph_.tensor(id);
-      if (tensor.producer) return node_of_op_[tensor.producer->index()];
+      if (tensor.producer) return node_of_op_[*tensor.producer];
       const auto input = input_node_.find(id);
-      return input == input_node_.end() ? -1 : input->second;
+      return input == input_node_.end() ? std::nullopt : std::optional(input->second);
     };
-    for (std::size_t i = 0; i < graph_.operators().size(); ++i) {
-      for (const auto& input : graph_.operators()[i].inputs) {
+    for (const OpId op : node_of_op_.ids()) {
+      for (const auto& input : graph_.op(op).inputs) {
         if (!input) continue;
-        if (const int from = source_of(*input); from >= 0 && node_of_op_[i] >= 0) {
-          add_outer_edge(*input, from, node_of_op_[i]);
+        if (const auto from = source_of(*input); from && node_of_op_[op]) {
+          add_outer_edge(*input, *from, *node_of_op_[op]);
         }
       }
     }
     for (const auto& [tensor, node] : output_node_) {
-      if (const int from = source_of(tensor); from >= 0) add_outer_edge(tensor, from, node);
+      if (const auto from = source_of(tensor)) add_outer_edge(tensor, *from, node);
     }
   }
 
@@ -323,7 +321,7 @@ class Sketcher {
   std::stop_token stop_;
   GraphSketch sketch_;
   std::int64_t all_cycles_ = 0;
-  std::vector<int> node_of_op_;
+  IdVector<OpId, std::optional<int>> node_of_op_;
   std::map<TensorId, int> input_node_, output_node_;
   std::map<int, int> outer_of_;
   std::map<std::pair<int, TensorId>, double> pin_of_;
@@ -354,7 +352,7 @@ int GraphPicture::find(const Subject& subject) const {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const GraphNode& node = nodes[i];
     if (node.kind == GraphNode::Kind::end) continue;
-    if (subject.op >= 0 && node.subject.op == subject.op) return static_cast<int>(i);
+    if (subject.op && node.subject.op == subject.op) return static_cast<int>(i);
     if (found < 0 && subject.step && node.step == subject.step) found = static_cast<int>(i);
   }
   return found;
@@ -384,8 +382,8 @@ PicturePtr finish_picture(const GraphSketch& sketch, const LayoutResult& unfolde
     outer[at(sketch.edge_of[e])] = true;
     for (const LayoutPoint& point : layout.edges[e]) edge.path.emplace_back(point.x, point.y);
     const GraphNode& source = picture->nodes[at(edge.from)];
-    if (source.around >= 0) {  // from the operator down to the edge of its box, whose corner is laid out already
-      const QPointF corner = picture->nodes[at(source.around)].rect.topLeft();
+    if (source.around) {  // from the operator down to the edge of its box, whose corner is laid out already
+      const QPointF corner = picture->nodes[at(*source.around)].rect.topLeft();
       const QPointF start = QPointF(source.rect.center().x(), source.rect.bottom()) + corner;
       edge.path.insert(edge.path.begin(), {start, start, edge.path.front()});
     }
@@ -393,13 +391,13 @@ PicturePtr finish_picture(const GraphSketch& sketch, const LayoutResult& unfolde
     edge.label.moveCenter({layout.labels[e].x, layout.labels[e].y});
   }
   for (GraphNode& node : picture->nodes) {
-    if (node.around >= 0) node.rect.translate(picture->nodes[at(node.around)].rect.topLeft());
+    if (node.around) node.rect.translate(picture->nodes[at(*node.around)].rect.topLeft());
   }
   for (std::size_t e = 0; e < picture->edges.size(); ++e) {
     if (outer[e]) continue;
     GraphEdge& edge = picture->edges[e];
     const GraphNode& target = picture->nodes[at(edge.to)];  // lies in the box whose corner the edge is told from
-    const QPointF corner = picture->nodes[at(target.around)].rect.topLeft();
+    const QPointF corner = picture->nodes[at(target.around.value())].rect.topLeft();
     for (QPointF& point : edge.path) point += corner;
     edge.label.translate(corner);
   }

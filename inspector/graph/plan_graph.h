@@ -49,7 +49,7 @@ struct GraphNode {
   enum class Kind : std::uint8_t { op, group, end } kind = Kind::op;
   Subject subject;             ///< what it stands for; the network for inputs and outputs
   std::optional<StepId> step;  ///< fused operator that colours it
-  int around = -1;             ///< box it lies in; boxes come before what is inside
+  std::optional<int> around;   ///< box it lies in; boxes come before what is inside
   bool open = false;           ///< a group that shows its operators
   QRectF rect;                 ///< once laid out
   int column = 0;              ///< of a folded picture
@@ -60,7 +60,7 @@ struct GraphNode {
 
 struct GraphEdge {
   std::vector<QPointF> path;  ///< Bézier control points, 1 + 3 n
-  int from = -1, to = -1;     ///< nodes
+  int from = 0, to = 0;       ///< nodes
   QString name, bytes;        ///< of its tensor; the label's two lines
   bool labelled = false;
   QRectF label;

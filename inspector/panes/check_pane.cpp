@@ -282,21 +282,21 @@ void CheckPane::showFault(int row) {
   const Fault& fault = shown_->checked.check.faults[static_cast<std::size_t>(row)];
   details_->setPlainText(qt(fault_text(shown_->checked, fault)));
   const auto step = shownStep();
-  lit_ = statement_subject(step, fault.at.statement);
+  lit_ = fault.at ? statement_subject(step, fault.at->statement) : step_subject(step);
   lit_other_ = fault.other ? statement_subject(step, fault.other->statement) : Subject{};
   light();
   // In a plan all panes go there.
-  if (!file_ && fault.at.statement >= 0) selection().select(lit_);
+  if (!file_ && fault.at) selection().select(lit_);
 }
 
 void CheckPane::light() { code_->setLit(lit_, lit_other_); }
 
-void CheckPane::choose(const Subject& place) {
-  if (!file_) return selection().select(place);
-  lit_ = place;
+void CheckPane::choose(const Subject& chosen) {
+  if (!file_) return selection().select(chosen);
+  lit_ = chosen;
   lit_other_ = {};
   light();
-  if (hidesFaults()) statement_->setValue(place.statement);
+  if (hidesFaults()) statement_->setValue(chosen.statement.value_or(statement_->minimum()));
 }
 
 void CheckPane::judge() {

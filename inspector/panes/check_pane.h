@@ -44,9 +44,9 @@ class CheckPane : public Pane {
   [[nodiscard]] QString sheet() const { return sheet_->toPlainText(); }
   [[nodiscard]] QString reply() const { return reply_->text(); }
   [[nodiscard]] QString details() const { return details_->toPlainText(); }
-  /// The statement that is lit, and the one that it collides with; -1 without.
-  [[nodiscard]] int litStatement() const { return lit_.statement; }
-  [[nodiscard]] int litOther() const { return lit_other_.statement; }
+  /// The statement that is lit, and the one that it collides with.
+  [[nodiscard]] std::optional<int> litStatement() const { return lit_.statement; }
+  [[nodiscard]] std::optional<int> litOther() const { return lit_other_.statement; }
 
  protected:
   void refresh(unsigned changes) override;
@@ -63,7 +63,7 @@ class CheckPane : public Pane {
   void chooseTarget(int index);
   void judge();
   /// A line of the nest was chosen.
-  void choose(const Subject& place);
+  void choose(const Subject& chosen);
   void light();
   [[nodiscard]] bool hidesFaults() const;
   [[nodiscard]] QString message() const;

@@ -31,14 +31,14 @@ Subject subject_of(const LoadedPlan& plan, const Diagnostic& diagnostic) {
   Subject found;
   std::size_t longest = 0;
   const auto consider = [&](const std::string& name, const Subject& subject) {
-    if (name.size() > longest && !name.empty() && diagnostic.place.object.find(name) != std::string::npos) {
+    if (name.size() > longest && !name.empty() && diagnostic.location.object.find(name) != std::string::npos) {
       longest = name.size();
       found = subject;
     }
   };
   for (const OpId i : plan.step_of_operator.ids()) {
     const Operator& op = plan.graph().op(i);
-    const Subject subject = op_subject(plan.step_of_operator[i], static_cast<int>(i.index()));
+    const Subject subject = op_subject(plan.step_of_operator[i], i);
     consider(op.name, subject);
     for (const std::string& origin : op.origins) consider(origin, subject);
   }
@@ -50,7 +50,7 @@ Subject subject_of(const LoadedPlan& plan, const Diagnostic& diagnostic) {
 
 ProblemsPane::ProblemsPane(const PaneContext& context)
     : Pane(context), list_(new QTreeWidget(this)), details_(new QPlainTextEdit(this)) {
-  list_->setHeaderLabels({tr("severity"), tr("place"), tr("problem"), tr("code")});
+  list_->setHeaderLabels({tr("severity"), tr("location"), tr("problem"), tr("code")});
   list_->setRootIsDecorated(false);
   list_->setUniformRowHeights(true);
   list_->setFrameShape(QFrame::NoFrame);
@@ -80,10 +80,10 @@ void ProblemsPane::refresh(unsigned changes) {
   details_->clear();
   for (const Diagnostic& diagnostic : document().diagnostics().entries()) {
     const bool error = diagnostic.severity == Severity::error;
-    auto* item = new QTreeWidgetItem(list_, {error ? tr("✖ error") : tr("▲ warning"), where(diagnostic.place),
+    auto* item = new QTreeWidgetItem(list_, {error ? tr("✖ error") : tr("▲ warning"), where(diagnostic.location),
                                              qt(diagnostic.message), qt(diagnostic.code)});
     item->setForeground(0, error ? theme().error : theme().warning);
-    item->setToolTip(1, qt(diagnostic.place.file));
+    item->setToolTip(1, qt(diagnostic.location.file));
     item->setToolTip(2, qt(format_diagnostic(diagnostic)));
   }
   for (int column = 0; column < 2; ++column) list_->resizeColumnToContents(column);
@@ -105,16 +105,16 @@ void ProblemsPane::jump(int row) {
   if (plan()) {
     if (const Subject found = subject_of(*plan(), diagnostic); found != Subject{}) return selection().select(found);
   }
-  const QString file = qt(diagnostic.place.file);
-  if (diagnostic.place.line <= 0) return;
-  looking_.start(
-      [this, file, line = diagnostic.place.line](const std::stop_token&, const ProgressSink&) -> Background::Deliver {
-        if (!is_file(file)) return {};
-        return [this, file, line] {
-          QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(file).absoluteFilePath()));
-          Q_EMIT message(tr("%1, line %2").arg(file).arg(line));
-        };
-      });
+  const QString file = qt(diagnostic.location.file);
+  if (diagnostic.location.line <= 0) return;
+  looking_.start([this, file, line = diagnostic.location.line](const std::stop_token&,
+                                                               const ProgressSink&) -> Background::Deliver {
+    if (!is_file(file)) return {};
+    return [this, file, line] {
+      QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(file).absoluteFilePath()));
+      Q_EMIT message(tr("%1, line %2").arg(file).arg(line));
+    };
+  });
 }
 
 QSizeF ProblemsPane::exportSize(QSizeF room) {

@@ -124,10 +124,10 @@ void SensitivityPane::connectParts() {
       calculate();
     }
   });
-  connect(chart_, &DrawingView::itemChosen, this, &SensitivityPane::choosePoint);
-  connect(chart_, &DrawingView::itemActivated, this, &SensitivityPane::compare);
+  connect(chart_, &DrawingView::itemChosen, this, [this](int item) { choosePoint(item); });
+  connect(chart_, &DrawingView::itemActivated, this, [this](int item) { compare(item); });
   const auto at = [this](const QModelIndex& index) {
-    return index.isValid() ? values_->filter().mapToSource(index).row() : -1;
+    return index.isValid() ? std::optional(values_->filter().mapToSource(index).row()) : std::nullopt;
   };
   connect(values_->view().selectionModel(), &QItemSelectionModel::currentRowChanged, this,
           [this, at](const QModelIndex& index) {
@@ -267,27 +267,27 @@ void SensitivityPane::showCurve() {
   words_->setPlainText(lines.join(QLatin1Char('\n')));
   values_->setTable(curve() ? std::make_shared<const Table>(values_table(*curve())) : nullptr, 1);
   tabs_->setCurrentWidget(words_);
-  choosePoint(-1);
+  choosePoint(std::nullopt);
   chart_->rebuild();
 }
 
-bool SensitivityPane::hasPlan(int point) const {
-  return plan() != nullptr && curve() && point >= 0 &&
-         curve()->points.at(static_cast<std::size_t>(point)).numbers.has_value();
+bool SensitivityPane::hasPlan(std::optional<int> point) const {
+  return plan() != nullptr && curve() && point &&
+         curve()->points.at(static_cast<std::size_t>(*point)).numbers.has_value();
 }
 
-void SensitivityPane::choosePoint(int point) {
+void SensitivityPane::choosePoint(std::optional<int> point) {
   chart_->setItem(point);
   compare_->setEnabled(hasPlan(point) && !calculating_.busy());
-  if (point < 0) return;
-  const QModelIndex row = values_->filter().mapFromSource(values_->model().index(point, 0));
+  if (!point) return;
+  const QModelIndex row = values_->filter().mapFromSource(values_->model().index(*point, 0));
   if (row.isValid() && values_->view().currentIndex().row() == row.row()) return;
   values_->view().setCurrentIndex(row);
 }
 
-void SensitivityPane::compare(int point) {
+void SensitivityPane::compare(std::optional<int> point) {
   if (!hasPlan(point) || calculating_.busy()) return;  // a curve on its way is not given up for this
-  const SweptValue value = curve()->points[static_cast<std::size_t>(point)].value;
+  const SweptValue value = curve()->points[static_cast<std::size_t>(*point)].value;
   const std::string words = fmt::format("{} = {}", value.key, value_words(value, curve()->in_bytes));
   start([this, plan = plan(), value, words](const std::stop_token& stop,
                                             const ProgressSink& progress) -> Background::Deliver {

@@ -48,12 +48,12 @@ class SensitivityPane : public Pane {
   /// The newest curve of the plan; null before the first.
   [[nodiscard]] const std::shared_ptr<const Curve>& curve() const { return shown_.asked.curve; }
   /// The chosen point of the curve; -1: none.
-  [[nodiscard]] int point() const { return chart_->item(); }
-  void choosePoint(int point);
+  [[nodiscard]] std::optional<int> point() const { return chart_->item(); }
+  void choosePoint(std::optional<int> point);
   /// Compiles the network for every value, on a worker thread.
   void calculate();
   /// Compiles it for the value of a point, on a worker thread, and makes that the baseline of what is open.
-  void compare(int point);
+  void compare(std::optional<int> point);
 
  protected:
   void refresh(unsigned changes) override;
@@ -75,7 +75,7 @@ class SensitivityPane : public Pane {
   void showCurve();
   void setRange(const RangeText& range);
   [[nodiscard]] RangeText range() const;
-  [[nodiscard]] bool hasPlan(int point) const;
+  [[nodiscard]] bool hasPlan(std::optional<int> point) const;
   void take(Asked asked);
   void keep(const Asked& asked);
   void start(Background::Work work);

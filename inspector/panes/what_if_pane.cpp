@@ -310,7 +310,7 @@ void WhatIfPane::goTo(const QString& op) {
   if (!found) return;
   const StepId step = shown->step_of_operator[*found];
   const bool whole = shown->step(step) != nullptr && shown->step(step)->step->group.name == wanted.name;
-  selection().select(whole ? step_subject(step) : op_subject(step, static_cast<int>(found->index())));
+  selection().select(whole ? step_subject(step) : op_subject(step, *found));
 }
 
 ResultInput WhatIfPane::input() const {

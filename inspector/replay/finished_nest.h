@@ -2,6 +2,7 @@
 // The loop nest of a finished plan in the replay's words: what nest_so_far draws while it is still being planned.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "inspector/replay/replay.h"
@@ -11,6 +12,6 @@ namespace stowage::inspector {
 
 /// Every loop, transfer, initialisation, padding and computation of the plan's nest; names that it binds and waits are
 /// left out. `model` is that of the plan's stages. The line of statement `lit` counts as changed; -1: none.
-std::vector<ReplayLine> finished_nest(const Plan& plan, const GroupModel& model, int lit);
+std::vector<ReplayLine> finished_nest(const Plan& plan, const GroupModel& model, std::optional<int> lit);
 
 }  // namespace stowage::inspector

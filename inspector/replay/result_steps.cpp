@@ -45,7 +45,7 @@ void finish_state(StepMaker& maker) {
 }
 
 /// What the finished plan holds, in place of what the algorithms knew.
-void finish(StepMaker& maker, ReplayStep& step, int lit) {
+void finish(StepMaker& maker, ReplayStep& step, std::optional<int> lit) {
   const LoopNest& nest = maker.plan().nest;
   step.nest = finished_nest(maker.plan(), maker.model(), lit);
   step.ldm_bytes = nest.ldm_bytes;
@@ -82,7 +82,7 @@ void add_result_steps(StepMaker& maker, const std::vector<TraceRecord>& records)
                             bytes_text(facts.dma.bytes), bytes_text(maker.plan().nest.ldm_bytes),
                             bytes_text(maker.replay().capacity)));
   step.why = fmt::format("Predicted to take {} cycles.", grouped_digits(facts.cycles));
-  finish(maker, step, -1);
+  finish(maker, step, std::nullopt);
   ReplayRemarks& moved = step.remarks.emplace_back(ReplayRemarks{"Where each tensor is moved, how often, and why", {}});
   for (const TransferReason& reason : reasons.transfers) moved.texts.push_back(reason.where + " " + reason.why);
   step.remarks.push_back({"Why the buffers have these sizes", reasons.sizes});

@@ -43,8 +43,8 @@ StepFacts facts_of(const Program& program, const EmittedProgram& emitted, StepId
       statement.own_transfers = dma->second.transfers;
     }
     statement.inclusive_cycles += statement.own_cycles;  // those of its body were added already: they come later
-    if (statement.parent >= 0) {
-      facts.statements[static_cast<std::size_t>(statement.parent)].inclusive_cycles += statement.inclusive_cycles;
+    if (statement.parent) {
+      facts.statements[static_cast<std::size_t>(*statement.parent)].inclusive_cycles += statement.inclusive_cycles;
     }
   }
   const std::string source = emitted.kernel_of_step[index] + ".s.c";
@@ -62,16 +62,14 @@ StepFacts facts_of(const Program& program, const EmittedProgram& emitted, StepId
 
 /// The subject's, if the plan has it.
 std::optional<OpId> operator_of(const LoadedPlan& plan, const Subject& subject) {
-  if (subject.op < 0) return std::nullopt;
-  const OpId op(static_cast<std::size_t>(subject.op));
-  return plan.step_of_operator.contains(op) ? std::optional(op) : std::nullopt;
+  return subject.op && plan.step_of_operator.contains(*subject.op) ? subject.op : std::nullopt;
 }
 
 }  // namespace
 
-const StatementFacts* StepFacts::find(int statement) const {
-  if (statement < 0 || static_cast<std::size_t>(statement) >= statements.size()) return nullptr;
-  const StatementFacts& facts = statements[static_cast<std::size_t>(statement)];
+const StatementFacts* StepFacts::find(std::optional<int> statement) const {
+  if (!statement || *statement < 0 || static_cast<std::size_t>(*statement) >= statements.size()) return nullptr;
+  const StatementFacts& facts = statements[static_cast<std::size_t>(*statement)];
   return facts.statement != nullptr ? &facts : nullptr;
 }
 
@@ -114,15 +112,15 @@ Subject complete(const LoadedPlan& plan, Subject subject) {
   if (const auto op = operator_of(plan, subject)) {
     subject.step = plan.step_of_operator[*op];
   } else {
-    subject.op = -1;
+    subject.op.reset();
   }
   const StepFacts* step = plan.step(subject.step);
   if (step == nullptr) return {.op = subject.op};
   if (step->plan == nullptr) return {.step = subject.step, .op = subject.op};
   if (subject.buffer && !step->plan->nest.buffers.contains(*subject.buffer)) subject.buffer.reset();
-  if (subject.line >= 0 && subject.statement < 0 && subject.file == step->file) {
+  if (subject.line && !subject.statement && subject.file == step->file) {
     for (const StatementFacts& facts : step->statements) {
-      if (std::binary_search(facts.code_lines.begin(), facts.code_lines.end(), subject.line)) {
+      if (std::binary_search(facts.code_lines.begin(), facts.code_lines.end(), *subject.line)) {
         subject.statement = facts.statement->id;
         break;
       }
@@ -130,14 +128,14 @@ Subject complete(const LoadedPlan& plan, Subject subject) {
   }
   const StatementFacts* statement = step->find(subject.statement);
   if (statement == nullptr) {
-    subject.statement = -1;
+    subject.statement.reset();
     return subject;
   }
   if (!subject.buffer) {
     if (const auto* dma = std::get_if<Dma>(&statement->statement->node)) subject.buffer = dma->buffer;
     if (const auto* fill = std::get_if<Fill>(&statement->statement->node)) subject.buffer = fill->buffer;
   }
-  if (subject.line < 0 && !statement->code_lines.empty()) {
+  if (!subject.line && !statement->code_lines.empty()) {
     subject.file = step->file;
     subject.line = statement->code_lines.front();
   }
@@ -148,7 +146,7 @@ std::optional<Subject> find_named(const LoadedPlan& plan, const std::string& nam
   for (const StepId i : plan.steps.ids()) {
     if (plan.steps[i].step->group.name == name) return step_subject(i);
   }
-  if (const auto op = plan.graph().find_operator(name)) return complete(plan, {.op = static_cast<int>(op->index())});
+  if (const auto op = plan.graph().find_operator(name)) return complete(plan, {.op = op});
   return std::nullopt;
 }
 
@@ -157,9 +155,7 @@ std::string statement_text(const StepFacts& step, int statement) { return statem
 Subject place_in(const LoadedPlan& plan, const LoadedPlan& other, const Subject& subject) {
   Subject found;
   if (const auto op = operator_of(other, subject)) {
-    if (const auto same = plan.graph().find_operator(other.graph().op(*op).name)) {
-      found.op = static_cast<int>(same->index());
-    }
+    found.op = plan.graph().find_operator(other.graph().op(*op).name);
   }
   const StepFacts* from = other.step(subject.step);
   if (from == nullptr) return complete(plan, found);
@@ -168,11 +164,10 @@ Subject place_in(const LoadedPlan& plan, const LoadedPlan& other, const Subject&
   }
   const StepFacts* to = plan.step(found.step);
   if (to != nullptr && from->find(subject.statement) != nullptr) {
-    const std::string text = statement_text(*from, subject.statement);
+    const std::string text = statement_text(*from, *subject.statement);
     for (const StatementFacts& facts : to->statements) {
       const bool same = facts.statement != nullptr && statement_text(*to, facts.statement->id) == text;
-      if (same && (found.statement < 0 || facts.statement->id == subject.statement))
-        found.statement = facts.statement->id;
+      if (same && (!found.statement || facts.statement->id == subject.statement)) found.statement = facts.statement->id;
     }
   } else if (to != nullptr && to->plan != nullptr && from->plan != nullptr && subject.buffer &&
              from->plan->nest.buffers.contains(*subject.buffer)) {
@@ -190,12 +185,12 @@ std::string describe(const LoadedPlan& plan, const Subject& subject) {
     const LoopNest& nest = step->plan->nest;
     if (const StatementFacts* facts = step->find(subject.statement)) {
       const std::string words = statement_words(nest, *facts->statement);
-      return words.empty() ? statement_text(*step, subject.statement) : words;
+      return words.empty() ? statement_text(*step, *subject.statement) : words;
     }
     if (subject.buffer) return "buffer " + nest.buffers[*subject.buffer].name;
-    if (subject.line >= 0) return fmt::format("line {}", subject.line);
+    if (subject.line) return fmt::format("line {}", *subject.line);
   }
-  if (subject.op >= 0) return plan.graph().operators()[static_cast<std::size_t>(subject.op)].name;
+  if (subject.op) return plan.graph().op(*subject.op).name;
   if (step != nullptr) return step->step->group.name;
   return plan.compilation.network;
 }
@@ -205,16 +200,16 @@ std::vector<Subject> ancestors(const LoadedPlan& plan, const Subject& subject) {
   const StepFacts* step = plan.step(subject.step);
   if (step == nullptr) return path;
   path.push_back(step_subject(subject.step));
-  if (subject.op >= 0) path.push_back(op_subject(subject.step, subject.op));
+  if (subject.op) path.push_back(op_subject(subject.step, *subject.op));
   std::vector<Subject> inner;
   for (const StatementFacts* facts = step->find(subject.statement); facts != nullptr;
        facts = step->find(facts->parent)) {
     inner.insert(inner.begin(), {.step = subject.step, .op = subject.op, .statement = facts->statement->id});
   }
   path.insert(path.end(), inner.begin(), inner.end());
-  if (subject.statement < 0 && subject.buffer) {
+  if (!subject.statement && subject.buffer) {
     path.push_back({.step = subject.step, .op = subject.op, .buffer = subject.buffer});
-  } else if (subject.statement < 0 && subject.line >= 0) {
+  } else if (!subject.statement && subject.line) {
     path.push_back(subject);
   }
   return path;

@@ -34,8 +34,9 @@ struct StepFacts {
   DmaTotals dma;
   std::int64_t flops = 0;
   std::int64_t cycles = 0;
-  int file = -1;  ///< its compute-core source: index into EmittedProgram::files
-  [[nodiscard]] const StatementFacts* find(int statement) const;
+  std::optional<int> file;  ///< its compute-core source: index into EmittedProgram::files
+  /// Null of none, and where there is no such statement.
+  [[nodiscard]] const StatementFacts* find(std::optional<int> statement) const;
 };
 
 /// A network that was written for the plan alone and is gone since; written anew it is the same.

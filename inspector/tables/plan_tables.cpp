@@ -10,10 +10,7 @@ Table placed(PlanTable from) {
   Table table{std::move(from.title), std::move(from.columns), {}};
   table.rows.reserve(from.rows.size());
   for (PlanRow& row : from.rows) {
-    const Subject subject{.step = row.step,
-                          .op = row.op ? static_cast<int>(row.op->index()) : -1,
-                          .buffer = row.buffer,
-                          .statement = row.statement.value_or(-1)};
+    const Subject subject{.step = row.step, .op = row.op, .buffer = row.buffer, .statement = row.statement};
     table.rows.push_back({std::move(row.cells), subject, std::move(row.name), row.measure});
   }
   return table;

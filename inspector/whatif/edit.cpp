@@ -215,9 +215,10 @@ Result<Target> edited_target(const Compilation& plan, const PlanEdit& edit, Diag
 std::string scaled_bandwidth(const Target& target, double factor) {
   if (target.dma.lines) {
     const LineRates& lines = *target.dma.lines;
-    return fmt::format("{{ bytes_per_second = {:.1f}, row_seconds = {}, partial_line_seconds = {}, page_bytes = {} }}",
-                       lines.bytes_per_second * factor, lines.row_seconds / factor, lines.partial_line_seconds / factor,
-                       lines.page_bytes);
+    return fmt::format(
+        "{{ bytes_per_second = {:.1f}, block_seconds = {}, partial_line_seconds = {}, page_bytes = {} }}",
+        lines.bytes_per_second * factor, lines.block_seconds / factor, lines.partial_line_seconds / factor,
+        lines.page_bytes);
   }
   std::vector<std::string> points;
   for (const BandwidthPoint& point : target.dma.bandwidth) {

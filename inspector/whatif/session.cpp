@@ -126,7 +126,7 @@ bool WhatIfSession::pick() {
   OpId focus;
   if (const StepFacts* chosen = base_ && shown ? shown->step(subject.step) : nullptr) {
     const std::vector<OpId>& operators = chosen->step->group.operators;
-    focus = subject.op >= 0 ? OpId(static_cast<std::size_t>(subject.op)) : operators.front();
+    focus = subject.op ? *subject.op : operators.front();
     step = base_->step_of_operator[focus];
     // A view is nothing to edit, unless a group takes it in.
     const Regrouped around = regrouped_at(*base_, edit_, focus);

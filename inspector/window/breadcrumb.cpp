@@ -37,8 +37,8 @@ void Breadcrumb::rebuild() {
     button->setAutoRaise(true);
     QString text = qt(describe(*plan, path[i]));
     // A group is called like one of its operators.
-    if (i > 0 && path[i].op >= 0 && path[i].statement < 0 && text == qt(describe(*plan, path[i - 1]))) {
-      text = qt(plan->graph().operators()[static_cast<std::size_t>(path[i].op)].kind) + QLatin1Char(' ') + text;
+    if (i > 0 && path[i].op && !path[i].statement && text == qt(describe(*plan, path[i - 1]))) {
+      text = qt(plan->graph().op(*path[i].op).kind) + QLatin1Char(' ') + text;
     }
     button->setText(text);
     button->setFocusPolicy(Qt::TabFocus);

@@ -80,11 +80,12 @@ class NestChecker {
 
   [[nodiscard]] Moment now(const Stmt& s) const { return {s.id, numbers_.of_variables}; }
 
-  void add(FaultFamily family, const Moment& at, std::string what, const Moment* other = nullptr, int other_core = -1) {
-    const int other_statement = other != nullptr ? other->statement : -1;
+  void add(FaultFamily family, const Moment& at, std::string what, const Moment* other = nullptr,
+           std::optional<int> other_core = std::nullopt) {
+    const std::optional<int> other_statement = other != nullptr ? std::optional(other->statement) : std::nullopt;
     if (!told_.emplace(family, at.statement, other_statement).second) return;
     Fault fault{family, execution_of(nest_, at, core_), std::nullopt, std::move(what)};
-    if (other != nullptr) fault.other = execution_of(nest_, *other, other_core < 0 ? core_ : other_core);
+    if (other != nullptr) fault.other = execution_of(nest_, *other, other_core.value_or(core_));
     result_.faults.push_back(std::move(fault));
   }
 
@@ -150,7 +151,7 @@ class NestChecker {
   }
 
   /// The slot that a use names, if there is one.
-  std::optional<SlotOfBuffer> place_of(const Stmt& s, const BufferUse& use) {
+  std::optional<SlotOfBuffer> cell_of(const Stmt& s, const BufferUse& use) {
     const Buffer& buffer = nest_.buffers[use.buffer];
     const std::int64_t slot = numbers_.value(use.slot);
     if (slot >= 0 && slot < buffer.slots) return SlotOfBuffer{use.buffer, slot};
@@ -158,8 +159,8 @@ class NestChecker {
     return std::nullopt;
   }
 
-  bool is_in_buffer(const Stmt& s, const SlotOfBuffer& place, const ElementBox& box) {
-    const Buffer& buffer = nest_.buffers[place.buffer];
+  bool is_in_buffer(const Stmt& s, const SlotOfBuffer& cell, const ElementBox& box) {
+    const Buffer& buffer = nest_.buffers[cell.buffer];
     if (box.is_empty() || whole(buffer.extents).holds(box)) return true;
     add(FaultFamily::bounds, now(s),
         fmt::format("elements {} of buffer {} are touched, which has {}", text_of(box), buffer.name,
@@ -168,23 +169,23 @@ class NestChecker {
   }
 
   /// Nothing under way may be touched.
-  void check_free(const Stmt& s, const SlotOfBuffer& place, const ElementBox& box, bool reads) {
-    const TransferUnderWay* const flight = box.is_empty() ? nullptr : ldm_->in_the_way(place, box, reads);
+  void check_free(const Stmt& s, const SlotOfBuffer& cell, const ElementBox& box, bool reads) {
+    const TransferUnderWay* const flight = box.is_empty() ? nullptr : ldm_->in_the_way(cell, box, reads);
     if (flight == nullptr) return;
-    const std::string& name = nest_.buffers[place.buffer].name;
+    const std::string& name = nest_.buffers[cell.buffer].name;
     add(FaultFamily::race, now(s),
         fmt::format("elements {} of {} are {} while a transfer under way {} {}", text_of(box), name,
                     reads ? "read" : "written", flight->fills ? "fills" : "sends", text_of(flight->box)),
         &flight->started);
   }
 
-  void check_there(const Stmt& s, const SlotOfBuffer& place, const ElementBox& box, const Values& origin) {
+  void check_there(const Stmt& s, const SlotOfBuffer& cell, const ElementBox& box, const Values& origin) {
     if (box.is_empty()) return;
-    const auto unfit = ldm_->unfit(place, box, origin);
+    const auto unfit = ldm_->unfit(cell, box, origin);
     if (!unfit) return;
     // What a transfer under way fills is a race; that was told.
-    if (ldm_->in_the_way(place, box, true) != nullptr) return;
-    const Buffer& buffer = nest_.buffers[place.buffer];
+    if (ldm_->in_the_way(cell, box, true) != nullptr) return;
+    const Buffer& buffer = nest_.buffers[cell.buffer];
     const std::string& tensor = nest_.stages.tensors[buffer.tensor].name;
     const std::string wanted = text_of(moved(unfit->box, origin, 1));
     if (unfit->stale == nullptr) {
@@ -200,13 +201,12 @@ class NestChecker {
   }
 
   /// Elements that belong to a sum have all of its terms; padding belongs to none.
-  void check_summed(const Stmt& s, const SlotOfBuffer& place, const ElementBox& box, const Values& origin,
+  void check_summed(const Stmt& s, const SlotOfBuffer& cell, const ElementBox& box, const Values& origin,
                     std::string_view what, bool finishing = false) {
-    const Buffer& buffer = nest_.buffers[place.buffer];
+    const Buffer& buffer = nest_.buffers[cell.buffer];
     const StageTensor& tensor = nest_.stages.tensors[buffer.tensor];
     const ElementBox inside = common(moved(box, origin, 1), whole(tensor.shape));
-    const Piece* const piece =
-        inside.is_empty() ? nullptr : ldm_->unsummed(place, moved(inside, origin, -1), finishing);
+    const Piece* const piece = inside.is_empty() ? nullptr : ldm_->unsummed(cell, moved(inside, origin, -1), finishing);
     if (piece == nullptr) return;
     add(FaultFamily::sum, now(s),
         fmt::format("{}{} is {} {}", tensor.name, text_of(common(inside, moved(piece->box, origin, 1))), what,
@@ -215,17 +215,17 @@ class NestChecker {
   }
 
   void transfer(const Stmt& s, const Dma& dma) {
-    const auto place = place_of(s, dma.buffer);
-    if (!place) return;
+    const auto cell = cell_of(s, dma.buffer);
+    if (!cell) return;
     const NestTensorId tensor = dma.nest_tensor;
     check_declared(s, dma.region);
     const ElementBox region = numbers_.box_of(dma.region);
     const Values origin = numbers_.all(origin_of(nest_, dma.buffer));
     const bool meets = dma.to != Space::ldm;
-    TransferUnderWay flight{*place, moved(region, origin, -1), origin, dma.direction == DmaDirection::get, meets,
+    TransferUnderWay flight{*cell, moved(region, origin, -1), origin, dma.direction == DmaDirection::get, meets,
                             now(s)};
     if (flight.of_team) {
-      event(s, joined({region.low, region.end, flight.box.low, {place->slot}}));
+      event(s, joined({region.low, region.end, flight.box.low, {cell->slot}}));
     }
     if (!region.is_empty()) {
       if (!flight.of_team || is_first_of(nest_, dma.to, core_)) ++result_.transfers;
@@ -234,13 +234,13 @@ class NestChecker {
             fmt::format("{}{} is moved, and the tensor has {}", nest_.tensors[tensor].name, text_of(region),
                         text_of(whole(shape_of(tensor)))));
         flight.box = whole(Values(flight.box.low.size(), 0));
-      } else if (!is_in_buffer(s, *place, flight.box)) {
+      } else if (!is_in_buffer(s, *cell, flight.box)) {
         flight.box = whole(Values(flight.box.low.size(), 0));
       } else {
-        check_free(s, *place, flight.box, !flight.fills);
+        check_free(s, *cell, flight.box, !flight.fills);
         if (!flight.fills) {
-          check_there(s, *place, flight.box, origin);
-          check_summed(s, *place, flight.box, origin, "stored");
+          check_there(s, *cell, flight.box, origin);
+          check_summed(s, *cell, flight.box, origin, "stored");
           put(s, tensor, region);
         } else if (writers_.is_written(tensor)) {
           got(s, tensor, region);
@@ -253,8 +253,8 @@ class NestChecker {
 
   /// The sender's box is read, that of every core of the team is filled.
   void sending(const Stmt& s, const Broadcast& broadcast) {
-    const auto from = place_of(s, broadcast.source);
-    const auto to = place_of(s, broadcast.buffer);
+    const auto from = cell_of(s, broadcast.source);
+    const auto to = cell_of(s, broadcast.buffer);
     if (!from || !to) return;
     check_declared(s, broadcast.region);
     const ElementBox region = numbers_.box_of(broadcast.region);
@@ -320,31 +320,31 @@ class NestChecker {
   }
 
   void await(const Stmt& s, const Wait& wait) {
-    std::optional<SlotOfBuffer> place;
-    if (wait.slot && !(place = place_of(s, *wait.slot))) return;
+    std::optional<SlotOfBuffer> cell;
+    if (wait.slot && !(cell = cell_of(s, *wait.slot))) return;
     const auto ended =
-        place ? ldm_->end_in(*place)
-              : ldm_->end([&](const TransferUnderWay& flight) { return flight.started.statement == wait.dma; });
+        cell ? ldm_->end_in(*cell)
+             : ldm_->end([&](const TransferUnderWay& flight) { return flight.started.statement == wait.dma; });
     if (std::any_of(ended.begin(), ended.end(), [](const TransferUnderWay& flight) { return flight.of_team; }))
       event(s, {});
     if (!ended.empty()) return;
     add(FaultFamily::wait, now(s),
-        place ? fmt::format("no transfer is under way in slot {} of {}", place->slot, nest_.buffers[place->buffer].name)
-              : fmt::format("no transfer of statement {} is under way", wait.dma));
+        cell ? fmt::format("no transfer is under way in slot {} of {}", cell->slot, nest_.buffers[cell->buffer].name)
+             : fmt::format("no transfer of statement {} is under way", *wait.dma));
   }
 
   void filling(const Stmt& s, const Fill& fill) {
-    const auto place = place_of(s, fill.buffer);
-    if (!place) return;
-    const ElementBox all = whole(nest_.buffers[place->buffer].extents);
+    const auto cell = cell_of(s, fill.buffer);
+    if (!cell) return;
+    const ElementBox all = whole(nest_.buffers[cell->buffer].extents);
     std::vector<ElementBox> filled = {all};
     if (fill.around) filled = without(all, numbers_.box_of(*fill.around));
     std::optional<SumTerms> sum;
     if (!fill.around && summed_.contains(fill.buffer.buffer)) sum.emplace();
     for (ElementBox& box : filled) {
       if (box.is_empty()) continue;
-      check_free(s, *place, box, false);
-      ldm_->write(*place, {std::move(box), std::nullopt, now(s), sum});
+      check_free(s, *cell, box, false);
+      ldm_->write(*cell, {std::move(box), std::nullopt, now(s), sum});
     }
   }
 
@@ -358,31 +358,31 @@ class NestChecker {
     for (const ReadId r : compute.read_buffers.ids()) {
       if (compute.read_buffers[r]) read(s, stage.reads[r], *compute.read_buffers[r], axes);
     }
-    const auto place = place_of(s, compute.output_buffer);
-    if (!place) return;
+    const auto cell = cell_of(s, compute.output_buffer);
+    if (!cell) return;
     for (const ReadId r : compute.read_buffers.ids()) {
-      if (compute.read_buffers[r]) check_kept(s, compute, r, *place);
+      if (compute.read_buffers[r]) check_kept(s, compute, r, *cell);
     }
     const auto rank = static_cast<std::ptrdiff_t>(stage.spatial);
     const Values origin = numbers_.all(origin_of(nest_, compute.output_buffer));
     const ElementBox output{{points.low.begin(), points.low.begin() + rank},
                             {points.end.begin(), points.end.begin() + rank}};
     const ElementBox box = moved(output, origin, -1);
-    if (!is_in_buffer(s, *place, box)) return;
-    if (compute.part != Compute::Part::map) check_there(s, *place, box, origin);
-    check_free(s, *place, box, false);
-    if (compute.part == Compute::Part::update) return ldm_->add(*place, {box, origin, now(s)}, compute, points);
-    if (compute.part == Compute::Part::finish) check_summed(s, *place, box, origin, "finished", true);
-    ldm_->write(*place, {box, origin, now(s)});
+    if (!is_in_buffer(s, *cell, box)) return;
+    if (compute.part != Compute::Part::map) check_there(s, *cell, box, origin);
+    check_free(s, *cell, box, false);
+    if (compute.part == Compute::Part::update) return ldm_->add(*cell, {box, origin, now(s)}, compute, points);
+    if (compute.part == Compute::Part::finish) check_summed(s, *cell, box, origin, "finished", true);
+    ldm_->write(*cell, {box, origin, now(s)});
   }
 
   /// What lies at the bytes of the result is read in place: each element for the one that is put there.
   void check_kept(const Stmt& s, const Compute& compute, ReadId r, const SlotOfBuffer& written) {
     const BufferUse& use = *compute.read_buffers[r];
-    const SlotOfBuffer place{use.buffer, numbers_.value(use.slot)};
-    if (!share_bytes(nest_, place, written)) return;
+    const SlotOfBuffer cell{use.buffer, numbers_.value(use.slot)};
+    if (!share_bytes(nest_, cell, written)) return;
     const Stage& stage = nest_.stages.stages[compute.stage];
-    bool in_place = compute.part != Compute::Part::update && match(nest_, place, written) &&
+    bool in_place = compute.part != Compute::Part::update && match(nest_, cell, written) &&
                     numbers_.all(origin_of(nest_, use)) == numbers_.all(origin_of(nest_, compute.output_buffer));
     for (std::size_t d = 0; d < stage.reads[r].index.size(); ++d)
       in_place = in_place && stage.reads[r].index[d].is_variable(VarId(d));
@@ -393,8 +393,8 @@ class NestChecker {
   }
 
   void read(const Stmt& s, const Access& access, const BufferUse& use, const std::vector<Interval>& axes) {
-    const auto place = place_of(s, use);
-    if (!place) return;
+    const auto cell = cell_of(s, use);
+    if (!cell) return;
     const Values origin = numbers_.all(origin_of(nest_, use));
     ElementBox box;
     for (const IndexExpr& e : access.index) {
@@ -407,10 +407,10 @@ class NestChecker {
       box.end.push_back(span->high + 1);
     }
     box = moved(std::move(box), origin, -1);
-    if (!is_in_buffer(s, *place, box)) return;
-    check_free(s, *place, box, true);
-    check_there(s, *place, box, origin);
-    check_summed(s, *place, box, origin, "read");
+    if (!is_in_buffer(s, *cell, box)) return;
+    check_free(s, *cell, box, true);
+    check_there(s, *cell, box, origin);
+    check_summed(s, *cell, box, origin, "read");
   }
 
   // --- of all cores --------------------------------------------------------------------------------------------------
@@ -430,11 +430,11 @@ class NestChecker {
   TeamEvents events_;
   TensorWriters writers_;
   int core_ = 0;
-  int walked_ = -1;  ///< statement
+  int walked_ = 0;  ///< statement
   std::int64_t event_count_ = 0;
   IndexNumbers numbers_;
   LdmContents* ldm_ = nullptr;
-  std::set<std::tuple<FaultFamily, int, int>> told_;
+  std::set<std::tuple<FaultFamily, int, std::optional<int>>> told_;
 };
 
 }  // namespace

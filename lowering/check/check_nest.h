@@ -39,7 +39,7 @@ std::string_view remedy_of(FaultFamily family);
 
 /// One execution of a statement.
 struct Execution {
-  int statement = 0;  ///< Stmt::id; -1: none
+  int statement = 0;  ///< Stmt::id
   int core = 0;
   std::vector<std::pair<std::string, std::int64_t>> iteration;  ///< the loops around it, outermost first
   friend bool operator==(const Execution&, const Execution&) = default;
@@ -50,7 +50,7 @@ std::string text_of(const Execution& execution);
 
 struct Fault {
   FaultFamily family = FaultFamily::bounds;
-  Execution at;
+  std::optional<Execution> at;     ///< nothing: it is of the nest as a whole
   std::optional<Execution> other;  ///< that it collides with
   std::string what;                ///< with the elements
 };

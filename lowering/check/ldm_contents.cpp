@@ -56,21 +56,21 @@ LdmContents::LdmContents(const LoopNest& nest)
   }
 }
 
-const TransferUnderWay* LdmContents::in_the_way(const SlotOfBuffer& place, const ElementBox& box, bool reads) const {
+const TransferUnderWay* LdmContents::in_the_way(const SlotOfBuffer& cell, const ElementBox& box, bool reads) const {
   for (const TransferUnderWay& flight : flights_) {
     if ((reads && !flight.fills) || flight.box.is_empty()) continue;
-    if (flight.place == place && overlap(flight.box, box)) return &flight;
-    const std::vector<BufferId>& beside = beside_[place.buffer];
-    if (std::find(beside.begin(), beside.end(), flight.place.buffer) == beside.end()) continue;
-    const bool matches = match(nest_.buffers[place.buffer], nest_.buffers[flight.place.buffer]);
-    if (!matches || (flight.place.slot == place.slot && overlap(flight.box, box))) return &flight;
+    if (flight.cell == cell && overlap(flight.box, box)) return &flight;
+    const std::vector<BufferId>& beside = beside_[cell.buffer];
+    if (std::find(beside.begin(), beside.end(), flight.cell.buffer) == beside.end()) continue;
+    const bool matches = match(nest_.buffers[cell.buffer], nest_.buffers[flight.cell.buffer]);
+    if (!matches || (flight.cell.slot == cell.slot && overlap(flight.box, box))) return &flight;
   }
   return nullptr;
 }
 
-std::optional<LdmContents::Unfit> LdmContents::unfit(const SlotOfBuffer& place, const ElementBox& box,
+std::optional<LdmContents::Unfit> LdmContents::unfit(const SlotOfBuffer& cell, const ElementBox& box,
                                                      const std::vector<std::int64_t>& origin) const {
-  const std::vector<Piece>& held = pieces_[place.buffer][static_cast<std::size_t>(place.slot)];
+  const std::vector<Piece>& held = pieces_[cell.buffer][static_cast<std::size_t>(cell.slot)];
   std::vector<const ElementBox*> there;
   for (const Piece& piece : held) {
     if (!piece.origin || *piece.origin == origin) there.push_back(&piece.box);
@@ -83,14 +83,14 @@ std::optional<LdmContents::Unfit> LdmContents::unfit(const SlotOfBuffer& place, 
   return Unfit{left.front(), nullptr};
 }
 
-const Piece* LdmContents::unsummed(const SlotOfBuffer& place, const ElementBox& box, bool finishing) const {
-  for (const Piece& piece : pieces_[place.buffer][static_cast<std::size_t>(place.slot)]) {
+const Piece* LdmContents::unsummed(const SlotOfBuffer& cell, const ElementBox& box, bool finishing) const {
+  for (const Piece& piece : pieces_[cell.buffer][static_cast<std::size_t>(cell.slot)]) {
     if (piece.sum && overlap(piece.box, box) && what_lacks(nest_, *piece.sum, finishing)) return &piece;
   }
   return nullptr;
 }
 
-void LdmContents::write(const SlotOfBuffer& place, Piece piece) {
+void LdmContents::write(const SlotOfBuffer& cell, Piece piece) {
   const auto take = [&](std::vector<Piece>& from) {
     std::vector<Piece> left;
     for (Piece& old : from) {
@@ -100,22 +100,22 @@ void LdmContents::write(const SlotOfBuffer& place, Piece piece) {
     }
     from = std::move(left);
   };
-  for (const BufferId other : beside_[place.buffer]) {
-    if (match(nest_.buffers[place.buffer], nest_.buffers[other])) {
-      take(pieces({other, place.slot}));
+  for (const BufferId other : beside_[cell.buffer]) {
+    if (match(nest_.buffers[cell.buffer], nest_.buffers[other])) {
+      take(pieces({other, cell.slot}));
     } else {
       for (std::vector<Piece>& slot : pieces_[other]) slot.clear();
     }
   }
-  std::vector<Piece>& own = pieces(place);
+  std::vector<Piece>& own = pieces(cell);
   take(own);
   own.push_back(std::move(piece));
 }
 
-void LdmContents::add(const SlotOfBuffer& place, const Piece& piece, const Compute& compute, const ElementBox& points) {
+void LdmContents::add(const SlotOfBuffer& cell, const Piece& piece, const Compute& compute, const ElementBox& points) {
   std::vector<Piece> parts;
   std::vector<const ElementBox*> held;
-  for (const Piece& old : pieces(place)) {
+  for (const Piece& old : pieces(cell)) {
     const ElementBox box = common(old.box, piece.box);
     if (box.is_empty()) continue;
     held.push_back(&old.box);
@@ -123,13 +123,13 @@ void LdmContents::add(const SlotOfBuffer& place, const Piece& piece, const Compu
   }
   for (ElementBox& rest : missing(piece.box, held))  // a fault of its own; from here on as if it had been begun
     parts.push_back({std::move(rest), piece.origin, piece.written, with_terms(nest_, SumTerms{}, compute, points)});
-  for (Piece& part : parts) write(place, std::move(part));
+  for (Piece& part : parts) write(cell, std::move(part));
 }
 
-std::vector<TransferUnderWay> LdmContents::end_in(const SlotOfBuffer& place) {
+std::vector<TransferUnderWay> LdmContents::end_in(const SlotOfBuffer& cell) {
   std::set<Moment> started;
   for (const TransferUnderWay& flight : flights_) {
-    if (flight.place == place) started.insert(flight.started);
+    if (flight.cell == cell) started.insert(flight.started);
   }
   return end([&](const TransferUnderWay& flight) { return started.contains(flight.started); });
 }

@@ -16,7 +16,7 @@ namespace stowage {
 
 /// When a statement was executed: its id, and the values of all variables then.
 struct Moment {
-  int statement = -1;
+  int statement = 0;
   std::vector<std::int64_t> values;
   friend auto operator<=>(const Moment&, const Moment&) = default;
 };
@@ -43,7 +43,7 @@ struct Piece {
 };
 
 struct TransferUnderWay {
-  SlotOfBuffer place;
+  SlotOfBuffer cell;
   ElementBox box;  ///< of the slot; empty: nothing is moved
   std::vector<std::int64_t> origin;
   bool fills = true;  ///< false: sends
@@ -57,23 +57,23 @@ class LdmContents {
 
   /// A transfer under way that touches elements of the box, in this slot or in what lies at the same bytes: of those
   /// that fill only, if something is read.
-  [[nodiscard]] const TransferUnderWay* in_the_way(const SlotOfBuffer& place, const ElementBox& box, bool reads) const;
+  [[nodiscard]] const TransferUnderWay* in_the_way(const SlotOfBuffer& cell, const ElementBox& box, bool reads) const;
 
   struct Unfit {
     ElementBox box;                ///< elements that are not there
     const Piece* stale = nullptr;  ///< of another box of the tensor
   };
   /// What keeps a box from being read as elements of the tensor, where the slot begins at `origin`.
-  [[nodiscard]] std::optional<Unfit> unfit(const SlotOfBuffer& place, const ElementBox& box,
+  [[nodiscard]] std::optional<Unfit> unfit(const SlotOfBuffer& cell, const ElementBox& box,
                                            const std::vector<std::int64_t>& origin) const;
 
   /// The first part of a box that is no whole result (what_lacks), if there is one.
-  [[nodiscard]] const Piece* unsummed(const SlotOfBuffer& place, const ElementBox& box, bool finishing) const;
+  [[nodiscard]] const Piece* unsummed(const SlotOfBuffer& cell, const ElementBox& box, bool finishing) const;
 
   /// Elements get there; what lay at the same bytes is lost.
-  void write(const SlotOfBuffer& place, Piece piece);
+  void write(const SlotOfBuffer& cell, Piece piece);
   /// A computation adds terms to what is there, for a box of its points.
-  void add(const SlotOfBuffer& place, const Piece& piece, const Compute& compute, const ElementBox& points);
+  void add(const SlotOfBuffer& cell, const Piece& piece, const Compute& compute, const ElementBox& points);
   void start(TransferUnderWay flight) { flights_.push_back(std::move(flight)); }
   /// Ends those under way for which `is_awaited` holds: what they fill is there. How many that were.
   template <class IsAwaited>
@@ -82,19 +82,19 @@ class LdmContents {
     for (TransferUnderWay& flight : flights_) (is_awaited(flight) ? ended : rest).push_back(std::move(flight));
     flights_ = std::move(rest);
     for (const TransferUnderWay& flight : ended) {
-      if (flight.fills && !flight.box.is_empty()) write(flight.place, {flight.box, flight.origin, flight.started});
+      if (flight.fills && !flight.box.is_empty()) write(flight.cell, {flight.box, flight.origin, flight.started});
     }
     return ended;
   }
   /// Those of a slot, and what the same broadcasts do to other slots.
-  std::vector<TransferUnderWay> end_in(const SlotOfBuffer& place);
+  std::vector<TransferUnderWay> end_in(const SlotOfBuffer& cell);
   /// Those of the statement that has most of them under way; there are some.
   std::vector<TransferUnderWay> end_most_started();
   [[nodiscard]] const std::vector<TransferUnderWay>& flights() const { return flights_; }
 
  private:
-  [[nodiscard]] std::vector<Piece>& pieces(const SlotOfBuffer& place) {
-    return pieces_[place.buffer][static_cast<std::size_t>(place.slot)];
+  [[nodiscard]] std::vector<Piece>& pieces(const SlotOfBuffer& cell) {
+    return pieces_[cell.buffer][static_cast<std::size_t>(cell.slot)];
   }
 
   const LoopNest& nest_;

@@ -27,7 +27,7 @@ TeamEvents::TeamEvents(const LoopNest& nest)
     if (wait->slot) {
       const auto found = of_buffer.find(wait->slot->buffer);
       if (found != of_buffer.end()) team_of_[s.id] = found->second;
-    } else if (const auto found = team_of_.find(wait->dma); found != team_of_.end()) {
+    } else if (const auto found = team_of_.find(*wait->dma); found != team_of_.end()) {
       team_of_[s.id] = found->second;
     }
   });

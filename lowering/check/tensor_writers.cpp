@@ -54,7 +54,7 @@ std::optional<TensorWriters::Element> TensorWriters::put(NestTensorId nest_tenso
                                                          int statement) {
   std::optional<Element> other;
   each(nest_tensor, box, [&](Writer& writer, const std::vector<std::int64_t>& at) {
-    if (!other && writer.core >= 0 && writer.core != core) other = Element{at, writer.core, writer.statement};
+    if (!other && writer.is_another(core)) other = Element{at, writer.core, writer.statement};
     writer = {core, statement};
   });
   return other;
@@ -64,7 +64,7 @@ std::optional<TensorWriters::Element> TensorWriters::of_another(NestTensorId nes
                                                                 int core) {
   std::optional<Element> other;
   each(nest_tensor, box, [&](const Writer& writer, const std::vector<std::int64_t>& at) {
-    if (!other && writer.core >= 0 && writer.core != core) other = Element{at, writer.core, writer.statement};
+    if (!other && writer.is_another(core)) other = Element{at, writer.core, writer.statement};
   });
   return other;
 }
@@ -72,7 +72,7 @@ std::optional<TensorWriters::Element> TensorWriters::of_another(NestTensorId nes
 std::vector<TensorWriters::Missing> TensorWriters::missing() const {
   std::vector<Missing> found;
   for (const auto& [tensor, writers] : written_) {
-    const auto nobody = [](const Writer& writer) { return writer.core < 0; };
+    const auto nobody = [](const Writer& writer) { return writer.core == Writer::nobody; };
     const auto first = std::find_if(writers.begin(), writers.end(), nobody);
     if (first == writers.end()) continue;
     Missing missing{tensor, std::count_if(first, writers.end(), nobody), static_cast<std::int64_t>(writers.size()), {}};

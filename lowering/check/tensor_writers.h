@@ -24,8 +24,8 @@ class TensorWriters {
 
   struct Element {
     std::vector<std::int64_t> at;  ///< coordinates
-    int core = -1;                 ///< that has written it
-    int statement = -1;
+    int core = 0;                  ///< that has written it
+    int statement = 0;
   };
   /// A core writes a box. The first element of it that another core has written.
   std::optional<Element> put(NestTensorId nest_tensor, const ElementBox& box, int core, int statement);
@@ -41,9 +41,12 @@ class TensorWriters {
   [[nodiscard]] std::vector<Missing> missing() const;
 
  private:
+  /// Of each element of a tensor there is one, so that it is small.
   struct Writer {
-    int core = -1;
-    int statement = -1;
+    static constexpr int nobody = -1;
+    int core = nobody;
+    int statement = 0;
+    [[nodiscard]] bool is_another(int than) const { return core != nobody && core != than; }
   };
   template <class Visit>
   void each(NestTensorId nest_tensor, const ElementBox& box, const Visit& visit);

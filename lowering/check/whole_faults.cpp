@@ -65,9 +65,7 @@ class ScopeFaults {
       std::visit([&](const auto& node) { use(node); }, s->node);
       for (const VarId v : used_) {
         if (known_.contains(v)) continue;
-        faults_.push_back({FaultFamily::uninitialised,
-                           {s->id, 0, {}},
-                           std::nullopt,
+        faults_.push_back({FaultFamily::uninitialised, Execution{s->id, 0, {}}, std::nullopt,
                            fmt::format("{} has no value here", nest_.variables[v.index()].name)});
       }
       if (const auto* let = std::get_if<Let>(&s->node)) known_.insert(let->variable);
@@ -132,7 +130,7 @@ std::vector<Fault> scope_faults(const LoopNest& nest) { return ScopeFaults(nest)
 std::vector<Fault> capacity_faults(const LoopNest& nest, const Target& target) {
   std::vector<Fault> faults;
   const auto fault = [&](std::string what) {
-    faults.push_back({FaultFamily::capacity, {-1, 0, {}}, std::nullopt, std::move(what)});
+    faults.push_back({FaultFamily::capacity, std::nullopt, std::nullopt, std::move(what)});
   };
   if (auto unfit = unfit_cores(nest, target)) fault(*std::move(unfit));
   const std::int64_t room = target.ldm.available();
@@ -150,9 +148,7 @@ std::vector<Fault> capacity_faults(const LoopNest& nest, const Target& target) {
 std::vector<Fault> incomplete_faults(const LoopNest& nest, const TensorWriters& writers) {
   std::vector<Fault> faults;
   for (const TensorWriters::Missing& missing : writers.missing()) {
-    faults.push_back({FaultFamily::incomplete,
-                      {-1, 0, {}},
-                      std::nullopt,
+    faults.push_back({FaultFamily::incomplete, std::nullopt, std::nullopt,
                       fmt::format("no core writes {} of {} elements of {}, the first of them [{}]", missing.elements,
                                   missing.of, nest.tensors[missing.nest_tensor].name, fmt::join(missing.first, ", "))});
   }

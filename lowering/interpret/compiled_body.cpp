@@ -38,7 +38,7 @@ class BodyCompiler {
         made.source_origin = compiled(origin_of(nest_, broadcast->source));
       }
       if (const auto* wait = std::get_if<Wait>(&statement->node)) {
-        made.together = wait->slot ? team_buffers_.contains(wait->slot->buffer) : team_statements_.contains(wait->dma);
+        made.together = wait->slot ? team_buffers_.contains(wait->slot->buffer) : team_statements_.contains(*wait->dma);
         if (wait->slot) made.slot = compiled(wait->slot->slot);
       }
       if (const auto* fill = std::get_if<Fill>(&statement->node)) {

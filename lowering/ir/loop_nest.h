@@ -168,7 +168,7 @@ struct Broadcast {
 
 /// Waits until the transfer that statement `dma` started is complete, or until none is under way in a slot.
 struct Wait {
-  int dma = 0;                                   ///< Stmt::id of the Dma or Broadcast; -1 where a slot is named
+  std::optional<int> dma = std::nullopt;         ///< Stmt::id of the Dma or Broadcast; nothing where a slot is named
   std::optional<BufferUse> slot = std::nullopt;  ///< without an origin
 };
 

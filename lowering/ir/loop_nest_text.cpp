@@ -361,7 +361,7 @@ class Printer {
                      return fmt::format("broadcast {} of {} {} -> {} of {} over [{}]", use(n.source), place,
                                         slot(n.sender), use(n.buffer), name_of(n.to), list(n.region));
                    },
-                   [&](const Wait& n) { return "wait " + (n.slot ? use(*n.slot) : std::to_string(n.dma)); },
+                   [&](const Wait& n) { return "wait " + (n.slot ? use(*n.slot) : std::to_string(*n.dma)); },
                    [&](const Fill& n) {
                      return fmt::format("fill {}{} with {}", use(n.buffer),
                                         n.around ? fmt::format(" around [{}]", list(*n.around)) : "", n.value);

@@ -125,7 +125,7 @@ Block renumbered(const Block& block, const VariableMap& variables) {
     Stmt::Node node = s.node;
     bool changed = variables.apply(node);
     if (auto* wait = std::get_if<Wait>(&node); wait != nullptr && !wait->slot) {
-      const int dma = ids.of(wait->dma);
+      const int dma = ids.of(*wait->dma);
       changed = changed || dma != wait->dma;
       wait->dma = dma;
     }

@@ -96,7 +96,8 @@ Stmt::Node StatementParser::simple_statement(const Token& keyword) {
     return dma;
   }
   if (cursor_.accept("wait")) {
-    if (cursor_.peek().kind == Token::Kind::name || cursor_.peek().kind == Token::Kind::string) return Wait{-1, slot()};
+    if (cursor_.peek().kind == Token::Kind::name || cursor_.peek().kind == Token::Kind::string)
+      return Wait{std::nullopt, slot()};
     return Wait{static_cast<int>(reader_.number("a statement's number", 0, 1 << 30))};
   }
   if (cursor_.accept("fill")) {

@@ -40,7 +40,7 @@ class Finder {
       const auto known = teams.find(key);
       return known == teams.end() ? std::nullopt : std::optional(known->second);
     };
-    return wait.slot ? team_of(of_buffer_, wait.slot->buffer) : team_of(of_get_, wait.dma);
+    return wait.slot ? team_of(of_buffer_, wait.slot->buffer) : team_of(of_get_, *wait.dma);
   }
 
   static void meet(Used& used, Space team) {
@@ -86,7 +86,7 @@ class Finder {
   }
 
   void await(int id, const Wait& wait, Block::const_iterator here, Block::const_iterator end, Used& used) {
-    if (const auto sent = broadcasts_.find(wait.dma); !wait.slot && sent != broadcasts_.end()) {
+    if (const auto sent = wait.dma ? broadcasts_.find(*wait.dma) : broadcasts_.end(); sent != broadcasts_.end()) {
       // The sender may have gone on when another core takes the last register: this is no barrier for what follows.
       const Broadcast& broadcast = *sent->second;
       found.after[id] = broadcast.to;
@@ -98,7 +98,7 @@ class Finder {
     found.waits_of[id] = *team;
     if (*team == Space::column) {
       found.after[id] = *team;
-      const BufferUse box = wait.slot ? *wait.slot : box_of_get_.at(wait.dma);
+      const BufferUse box = wait.slot ? *wait.slot : box_of_get_.at(*wait.dma);
       found.sent_at.emplace(id, SentBox{box, box});
       return meet(used, *team);
     }

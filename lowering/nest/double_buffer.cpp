@@ -195,11 +195,12 @@ class DoubleBuffer final : public NestRewriter {
   }
 
   void waiting(const StmtPtr& statement, const Wait& wait) {
-    const auto found = overlap_.transfers.find(wait.dma);
+    if (!wait.dma) return put(statement);
+    const auto found = overlap_.transfers.find(*wait.dma);
     if (found == overlap_.transfers.end()) return put(statement);
     const auto load = overlap_.loads.find(found->second);
     if (load == overlap_.loads.end()) return;  // of a store, which is awaited before its slot is written again
-    put(with_node(*statement, Wait{-1, BufferUse(found->second, slot_.at(found->second))}));
+    put(with_node(*statement, Wait{std::nullopt, BufferUse(found->second, slot_.at(found->second))}));
     padding_.insert(padding_.end(), load->second.padding.begin(), load->second.padding.end());
   }
 
@@ -208,7 +209,7 @@ class DoubleBuffer final : public NestRewriter {
   /// What was put from the slot so many trips ago.
   void await_slot(BufferId buffer, const Store& store) {
     const IndexExpr begun = store.chain.trip() + 1 - IndexExpr(slots_of(buffer));
-    put(made(Guard{{begun}, {made(Wait{-1, BufferUse(buffer, slot_.at(buffer))})}}));
+    put(made(Guard{{begun}, {made(Wait{std::nullopt, BufferUse(buffer, slot_.at(buffer))})}}));
   }
 
   void left(const Stmt& statement) override {
@@ -219,7 +220,7 @@ class DoubleBuffer final : public NestRewriter {
         const IndexExpr used = trips - slot;
         const Interval range = range_of(used);
         if (range.high <= 0) break;
-        StmtPtr wait = made(Wait{-1, BufferUse(buffer, slot)});
+        StmtPtr wait = made(Wait{std::nullopt, BufferUse(buffer, slot)});
         put(range.low > 0 ? std::move(wait) : made(Guard{{used}, {std::move(wait)}}));
       }
     }

@@ -61,7 +61,7 @@ class Finder {
       const auto* wait = std::get_if<Wait>(&s.node);
       if (wait == nullptr) return;
       if (wait->slot) moved_already_.insert(wait->slot->buffer);
-      if (!wait->slot) waits_[wait->dma].push_back(all_.size() - 1);
+      if (!wait->slot) waits_[*wait->dma].push_back(all_.size() - 1);
     });
   }
 

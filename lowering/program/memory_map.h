@@ -20,8 +20,10 @@ struct MemoryAllocation {
   enum class Area : std::uint8_t { parameters, activations } area = Area::activations;
   std::int64_t offset = 0;  ///< bytes from the start of the area; a multiple of the DRAM line if it shares with nobody
   std::int64_t bytes = 0;   ///< from its first element to its last, gaps included
-  int first_step = 0;       ///< first step that uses it; -1: before the first (inputs)
-  int last_step = 0;        ///< last step that uses it; number of steps: after the last (outputs)
+  /// First and last use, as times and not as ids, so that they can be compared and drawn: -1 is before the first step
+  /// (inputs are there then), the number of steps after the last (outputs are wanted then).
+  int first_step = 0;
+  int last_step = 0;
   std::optional<TensorId> shares_with;  ///< lies in that tensor's memory (GraphTensor::inside)
 };
 

@@ -82,7 +82,7 @@ void warn_of_unaligned(const ProgramStep& step, const Target& target, Diagnostic
   Diagnostic warning;
   warning.severity = Severity::warning;
   warning.code = "dma-alignment";
-  warning.place.object = fmt::format("fused operator {}", step.group.name);
+  warning.location.object = fmt::format("fused operator {}", step.group.name);
   warning.message = fmt::format(
       "{} of narrow elements cannot be kept to multiples of {} bytes: {} would refuse to carry {} out; the emulation "
       "moves {} byte by byte",
@@ -139,9 +139,9 @@ void spawn_first_kernels(Program& program, const std::map<std::string, Schedule>
         const StepKind& kind = program.steps[s].kind();
         if (s < first && program.steps[s].step_plan() != nullptr) by = kind.by;
       }
-      SourceLocation place;
-      place.object = fmt::format("fused operator {}", step.group.name);
-      diagnostics.error("nothing-before", std::move(place),
+      SourceLocation location;
+      location.object = fmt::format("fused operator {}", step.group.name);
+      diagnostics.error("nothing-before", std::move(location),
                         fmt::format("its kernel shall begin behind a barrier, and is the first one {}",
                                     first_of_all ? "of the program" : fmt::format("after work of the {}", by)),
                         "leave out 'launch', or give \"spawn\"");
@@ -159,7 +159,7 @@ void warn_of_management_core(const Program& program, Diagnostics& diagnostics) {
   Diagnostic warning;
   warning.severity = Severity::warning;
   warning.code = "management-core";
-  warning.place.object = fmt::format("network {}", program.fused.graph.name());
+  warning.location.object = fmt::format("network {}", program.fused.graph.name());
   warning.message = fmt::format(
       "no plan of the LDM holds {}: the management core computes {}, in {:.1f} % of the time",
       counted(managed.steps, "operator"), for_number(managed.steps, "it", "them"),
@@ -189,10 +189,10 @@ void check_main_memory(const Program& program, Diagnostics& diagnostics) {
   }
   const std::int64_t needed = memory.parameter_bytes + memory.activation_bytes + beside;
   if (room == 0 || needed <= room) return;
-  SourceLocation place;
-  place.object = fmt::format("network {}", program.fused.graph.name());
+  SourceLocation location;
+  location.object = fmt::format("network {}", program.fused.graph.name());
   diagnostics.error(
-      "main-memory-capacity", std::move(place),
+      "main-memory-capacity", std::move(location),
       fmt::format("its tensors need {} of main memory, {} for parameters and {} for activations; {} has "
                   "{}",
                   counted(needed, "byte"), grouped_digits(memory.parameter_bytes),
@@ -243,9 +243,9 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
     const FusedOperator& group = fused.groups[g];
     for (TraceRecord& record : traces[g].records) trace.add(std::move(record));
     if (const auto* refused = std::get_if<Decision>(&*planned[g])) {
-      SourceLocation place;
-      place.object = fmt::format("fused operator {}", group.name);
-      diagnostics.error(refused->rule, std::move(place), refused->reason, remedy_for(*refused));
+      SourceLocation location;
+      location.object = fmt::format("fused operator {}", group.name);
+      diagnostics.error(refused->rule, std::move(location), refused->reason, remedy_for(*refused));
       continue;
     }
     program.steps.push_back({group, std::get<StepWork>(*std::move(planned[g]))});
@@ -328,15 +328,15 @@ std::vector<std::byte> parameter_bytes(const Program& program) {
           "a constant outside of the parameter area");
     std::copy(from.begin(), from.end(), bytes.begin() + offset);
   };
-  for (const MemoryAllocation& place : program.memory.allocations) {
-    if (place.area != MemoryAllocation::Area::parameters || place.shares_with) continue;
-    const auto& constant = program.fused.graph.tensor(place.tensor).constant;
+  for (const MemoryAllocation& allocation : program.memory.allocations) {
+    if (allocation.area != MemoryAllocation::Area::parameters || allocation.shares_with) continue;
+    const auto& constant = program.fused.graph.tensor(allocation.tensor).constant;
     check(constant.has_value(), "a tensor among the parameters that is not constant");
-    store(*constant, place.offset);
+    store(*constant, allocation.offset);
   }
-  for (const StageConstantAllocation& place : program.memory.stage_constants) {
-    const StageList& stages = program.steps[place.step].step_plan()->stages();
-    store(*stages.tensors[place.tensor].value, place.offset);
+  for (const StageConstantAllocation& allocation : program.memory.stage_constants) {
+    const StageList& stages = program.steps[allocation.step].step_plan()->stages();
+    store(*stages.tensors[allocation.tensor].value, allocation.offset);
   }
   return bytes;
 }

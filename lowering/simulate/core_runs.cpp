@@ -217,11 +217,11 @@ void CoreRuns::record(const CoreRun& run, Timeline::Slice::Kind kind, const Requ
   if (timeline_ == nullptr || run.now == from) return;
   const int statement = all_->statements[static_cast<std::size_t>(request.statement)]->id;
   const bool computes = kind == Timeline::Slice::Kind::compute;
-  const int uses = computes ? static_cast<int>(all_->requests.id_of(request).index()) : -1;
+  const auto uses = computes ? std::optional(all_->requests.id_of(request).index()) : std::nullopt;
   timeline_->slices.push_back({kind, run.cores.front(), statement, uses, from, run.now});
   if (kind != Timeline::Slice::Kind::wait_for_get && kind != Timeline::Slice::Kind::wait_for_put) return;
   for (const std::size_t transfer : awaited_[static_cast<std::size_t>(&run - runs_.data())]) {
-    timeline_->transfers[transfer].wait = static_cast<int>(timeline_->slices.size()) - 1;
+    timeline_->transfers[transfer].wait = timeline_->slices.size() - 1;
   }
 }
 
@@ -234,7 +234,7 @@ void CoreRuns::record(const CoreRun& run, const PendingTransfer& ended) {
   }
   timeline_->transfers.push_back(
       {run.cores.front(), all_->statements[static_cast<std::size_t>(ended.request->statement)]->id, ended.begun,
-       engine_.moved_from(ended.number), engine_.now(), execution.bytes, execution.engine_parts, -1,
+       engine_.moved_from(ended.number), engine_.now(), execution.bytes, execution.engine_parts, std::nullopt,
        ended.request->slot_number, ended.request->direction == DmaDirection::put});
 }
 

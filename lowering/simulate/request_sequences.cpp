@@ -397,7 +397,7 @@ class SequenceWriter {
       if (wait->slot) {
         request.slot_number = slot_number(*wait->slot, slot);
       } else {
-        request.awaited = number_of_.at(wait->dma);
+        request.awaited = number_of_.at(*wait->dma);
       }
     } else if (std::holds_alternative<Barrier>(statement.node)) {
       request.kind = Request::Kind::barrier;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "lowering/ir/loop_nest.h"
@@ -18,9 +19,9 @@ struct Timeline {
   struct Slice {
     enum class Kind : std::uint8_t { compute, issue, wait_for_get, wait_for_put, wait_at_barrier };
     Kind kind = Kind::compute;
-    int core = 0;       ///< the first of those that do the same
-    int statement = 0;  ///< Stmt::id; of a wait that of the transfer that ends it
-    int uses = -1;      ///< of a computation: index into Timeline::uses
+    int core = 0;                     ///< the first of those that do the same
+    int statement = 0;                ///< Stmt::id; of a wait that of the transfer that ends it
+    std::optional<std::size_t> uses;  ///< of a computation: index into Timeline::uses
     std::int64_t from = 0;
     std::int64_t to = 0;
   };
@@ -31,9 +32,9 @@ struct Timeline {
     std::int64_t moves = 0;  ///< when its data begin to move
     std::int64_t ended = 0;
     std::int64_t bytes = 0;
-    std::int64_t engine_parts = 0;  ///< of the DMA engine, which it shares with all that move meanwhile
-    int wait = -1;                  ///< in which its core waits for it, index into slices; none if it need not wait
-    int slot_number = 0;            ///< its slot, numbered throughout all buffers
+    std::int64_t engine_parts = 0;    ///< of the DMA engine, which it shares with all that move meanwhile
+    std::optional<std::size_t> wait;  ///< in which its core waits for it, index into slices; none if it need not wait
+    int slot_number = 0;              ///< its slot, numbered throughout all buffers
     bool is_put = false;
   };
   /// What is recorded in these ranges happened so many times more, each of them `period` cycles after the one before;

@@ -251,8 +251,8 @@ std::optional<TimelineTrack::Moment> TimelineTrack::at(std::int64_t cycle) const
     const Piece& piece = pieces_[found];
     if (!piece.has_parts()) {
       moment.state = piece.state;
-      moment.item = piece.item;
-      moment.statement = piece.statement;
+      if (piece.item >= 0) moment.item = piece.item;
+      if (piece.statement >= 0) moment.statement = piece.statement;
       moment.from = piece.from + shifted;
       moment.to = piece.to + shifted;
       return moment;
@@ -384,9 +384,9 @@ TimelineTracks timeline_tracks(const LoopNest& nest, Simulation simulation, Time
     Rows& of_group = rows[group_of[static_cast<std::size_t>(slice.core)]];
     Recorded one{{slice.from, slice.to, state_of(slice.kind), static_cast<int>(i), slice.statement}, i, 0, false};
     of_group.core.push_back(one);
-    if (slice.uses < 0) continue;
+    if (!slice.uses) continue;
     one.piece.state = TrackState::in_use;
-    std::vector<int> touched = timeline.uses[static_cast<std::size_t>(slice.uses)];
+    std::vector<int> touched = timeline.uses[*slice.uses];
     std::sort(touched.begin(), touched.end());
     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
     for (const int number : touched) of_group.slots[static_cast<std::size_t>(number)].push_back(one);

@@ -59,8 +59,8 @@ class TimelineTrack {
   /// What goes on in a cycle.
   struct Moment {
     TrackState state = TrackState::compute;
-    int item = -1;
-    int statement = -1;
+    std::optional<int> item;       ///< as of a piece
+    std::optional<int> statement;  ///< as of a piece
     std::int64_t from = 0;
     std::int64_t to = 0;
     std::int64_t time = 0;   ///< which time of something that happens so many times, the innermost; from 1

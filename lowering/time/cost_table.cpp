@@ -15,9 +15,9 @@
 #include "lowering/ir/enclosing.h"
 #include "lowering/ir/mesh.h"
 #include "lowering/ir/register_broadcasts.h"
+#include "lowering/time/block_alignment.h"
 #include "lowering/time/core_costs.h"
 #include "lowering/time/rates.h"
-#include "lowering/time/row_alignment.h"
 
 namespace stowage {
 namespace {
@@ -45,7 +45,7 @@ double own_cycles(const TransferCost& cost) {
   return static_cast<double>(cost.transfers_of_busiest) * cost.startup_cycles + issuing_cycles(cost);
 }
 
-TransferCost transfer_cost(const Dma& dma, int id, const NestCounts& counts, const RowAlignment& alignment,
+TransferCost transfer_cost(const Dma& dma, int id, const NestCounts& counts, const BlockAlignment& alignment,
                            const Target& target) {
   TransferCost cost;
   cost.direction = dma.direction;
@@ -70,12 +70,12 @@ TransferCost transfer_cost(const Dma& dma, int id, const NestCounts& counts, con
 }
 
 /// By statement; none on a target whose bandwidth does not depend on them.
-std::map<int, RowAlignment> row_alignments(const LoopNest& nest, const Target& target) {
-  std::map<int, RowAlignment> alignments;
+std::map<int, BlockAlignment> block_alignments(const LoopNest& nest, const Target& target) {
+  std::map<int, BlockAlignment> alignments;
   if (!target.dma.lines) return alignments;
   visit_with_enclosing(nest, [&](const Stmt& statement, const Enclosing& around) {
     const auto* dma = std::get_if<Dma>(&statement.node);
-    if (dma != nullptr) alignments.emplace(statement.id, row_alignment(nest, *dma, around, target));
+    if (dma != nullptr) alignments.emplace(statement.id, block_alignment(nest, *dma, around, target));
   });
   return alignments;
 }
@@ -134,7 +134,7 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const CoreC
   if (const auto unknown = without_rate(nest, target)) fail_check(*unknown);
   CostTable table;
   table.push_back({std::nullopt, launch_cost(nest.launch, target)});
-  std::map<int, RowAlignment> alignments = row_alignments(nest, target);
+  std::map<int, BlockAlignment> alignments = block_alignments(nest, target);
   const auto transfers = [&](DmaDirection direction) {
     for (const auto& [id, totals] : counts.dma) {
       const auto& dma = std::get<Dma>(find_statement(nest, id)->node);

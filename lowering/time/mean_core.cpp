@@ -157,7 +157,7 @@ class Preparer {
         walked.first_slot = first_slot_[wait->slot->buffer];
         walked.value = compiled(wait->slot->slot);
       } else {
-        walked.row = static_cast<int>(row_.at(wait->dma));
+        walked.row = static_cast<int>(row_.at(*wait->dma));
       }
     } else if (const auto* dma = std::get_if<Dma>(&statement.node)) {
       prepare(walked, *dma, statement.id, executions);

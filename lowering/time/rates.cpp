@@ -27,7 +27,7 @@ double bandwidth_of_curve(const std::vector<BandwidthPoint>& points, std::int64_
   return points.back().bytes_per_second;
 }
 
-/// Lines that a row touches, and those of them of which it covers a part only.
+/// Lines that a block touches, and those of them of which it covers a part only.
 struct TouchedLines {
   std::int64_t all = 0;
   std::int64_t partial = 0;
@@ -41,31 +41,31 @@ TouchedLines touched_lines(std::int64_t start, std::int64_t bytes, std::int64_t 
   return {all, all == 1 ? std::max(first, last) : first + last};
 }
 
-/// Of main memory, for one row: the mean over the places in a line where rows begin.
-double seconds_of_row(const Target& target, DmaDirection direction, std::int64_t row_bytes,
-                      const RowAlignment& alignment) {
+/// Of main memory, for one block: the mean over where in a line blocks begin.
+double seconds_of_block(const Target& target, DmaDirection direction, std::int64_t block_bytes,
+                        const BlockAlignment& alignment) {
   const LineRates& rates = *target.dma.lines;
   const std::int64_t line = target.main_memory.line_bytes;
-  const double least = rates.row_seconds / static_cast<double>(alignment.cores_in_page);
+  const double least = rates.block_seconds / static_cast<double>(alignment.cores_in_page);
   const double line_seconds = static_cast<double>(line) / rates.bytes_per_second;
   double seconds = 0;
-  std::int64_t places = 0;
+  std::int64_t starts = 0;
   for (std::int64_t start = alignment.first_start; start < line; start += alignment.start_step) {
-    const TouchedLines touched = touched_lines(start, row_bytes, line);
-    double row = static_cast<double>(touched.all) * line_seconds;
-    if (direction == DmaDirection::put) row += static_cast<double>(touched.partial) * rates.partial_line_seconds;
-    seconds += std::max(least, row);
-    ++places;
+    const TouchedLines touched = touched_lines(start, block_bytes, line);
+    double block = static_cast<double>(touched.all) * line_seconds;
+    if (direction == DmaDirection::put) block += static_cast<double>(touched.partial) * rates.partial_line_seconds;
+    seconds += std::max(least, block);
+    ++starts;
   }
-  return seconds / static_cast<double>(places);
+  return seconds / static_cast<double>(starts);
 }
 
 }  // namespace
 
 double dma_bandwidth(const Target& target, DmaDirection direction, std::int64_t block_bytes,
-                     const RowAlignment& alignment) {
+                     const BlockAlignment& alignment) {
   if (!target.dma.lines) return bandwidth_of_curve(target.dma.bandwidth, block_bytes);
-  return static_cast<double>(block_bytes) / seconds_of_row(target, direction, block_bytes, alignment);
+  return static_cast<double>(block_bytes) / seconds_of_block(target, direction, block_bytes, alignment);
 }
 
 double best_dma_bandwidth(const Target& target, std::int64_t block_bytes) {

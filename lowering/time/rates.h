@@ -9,15 +9,15 @@
 #include "core/element_type.h"
 #include "core/target.h"
 #include "lowering/ir/loop_nest.h"
-#include "lowering/time/row_alignment.h"
+#include "lowering/time/block_alignment.h"
 
 namespace stowage {
 
-/// Bytes per second that the target's cores together reach with rows (contiguous blocks) of a size. By lines where the
+/// Bytes per second that the target's cores together reach with blocks of a size. By lines where the
 /// target has their rates. Else by block size alone: linear between measured points, constant beyond the last,
 /// proportional below the first.
 double dma_bandwidth(const Target& target, DmaDirection direction, std::int64_t block_bytes,
-                     const RowAlignment& alignment);
+                     const BlockAlignment& alignment);
 
 /// The most that blocks of up to this size reach, wherever they lie: the bandwidth need not rise with the block.
 double best_dma_bandwidth(const Target& target, std::int64_t block_bytes);

@@ -20,8 +20,8 @@ void collect(const Block& block, Awaiting& awaiting) {
       visit_uses(*s, [&](const BufferUse& use) { awaiting.buffers_of[s->id].insert(use.buffer); });
       started.insert(s->id);
     } else if (const auto* wait = std::get_if<Wait>(&s->node); wait != nullptr && !wait->slot) {
-      awaiting.anywhere.insert(wait->dma);
-      if (started.contains(wait->dma)) awaiting.in_block.insert(wait->dma);
+      awaiting.anywhere.insert(*wait->dma);
+      if (started.contains(*wait->dma)) awaiting.in_block.insert(*wait->dma);
     } else if (const Block* body = body_of(*s)) {
       collect(*body, awaiting);
     }
@@ -64,7 +64,7 @@ class Follower {
       visit_uses(s, [&](const BufferUse& use) { found = found || followed_.is_followed(use.buffer); });
       const auto* wait = std::get_if<Wait>(&s.node);
       if (wait == nullptr || wait->slot) return;
-      for (const BufferId buffer : awaiting_.buffers_of.at(wait->dma)) found = found || followed_.is_followed(buffer);
+      for (const BufferId buffer : awaiting_.buffers_of.at(*wait->dma)) found = found || followed_.is_followed(buffer);
     });
     return found;
   }

@@ -191,9 +191,9 @@ class StructureCheck {
     if (const auto* broadcast = std::get_if<Broadcast>(&s.node)) return broadcasting(s, *broadcast);
     if (const auto* wait = std::get_if<Wait>(&s.node)) {
       if (wait->slot) return use_slot_only(s, *wait->slot);
-      const Stmt* awaited = find_statement(nest_, wait->dma);
+      const Stmt* awaited = find_statement(nest_, *wait->dma);
       if (awaited == nullptr || !route_of(*awaited))
-        return broken_rule(nest_, "structure", s, fmt::format("statement {} is no transfer", wait->dma));
+        return broken_rule(nest_, "structure", s, fmt::format("statement {} is no transfer", *wait->dma));
       return std::nullopt;
     }
     if (const auto* fill = std::get_if<Fill>(&s.node)) {

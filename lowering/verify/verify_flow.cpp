@@ -273,7 +273,7 @@ class FlowCheck {
 
   /// By its statement one transfer is awaited, by its slot all that are under way there.
   Broken await(const Stmt& s, const Wait& wait) {
-    int slot = -1;
+    std::optional<int> slot;
     if (wait.slot) {
       const auto use = used(s, *wait.slot, 0);
       if (!use) return unknown_slot(s);
@@ -281,18 +281,17 @@ class FlowCheck {
     }
     std::set<std::pair<int, int>> awaited;  // statement and the slot that tells its executions apart
     for (const Flight& flight : state_.in_flight) {
-      if (wait.slot ? flight.cell == slot : flight.statement == wait.dma)
-        awaited.emplace(flight.statement, flight.into);
+      if (slot ? flight.cell == *slot : flight.statement == wait.dma) awaited.emplace(flight.statement, flight.into);
     }
     if (awaited.empty()) {
       return broken("transfer-awaited", s,
-                    wait.slot ? fmt::format("no transfer of {} is under way on this path", cells_.name(slot))
-                              : fmt::format("transfer {} is not under way on this path", wait.dma));
+                    wait.slot ? fmt::format("no transfer of {} is under way on this path", cells_.name(*slot))
+                              : fmt::format("transfer {} is not under way on this path", *wait.dma));
     }
     if (!wait.slot && awaited.size() > 1) {
       return broken(
           "transfer-awaited", s,
-          fmt::format("transfer {} is under way in {} slots, one of which is to be named", wait.dma, awaited.size()));
+          fmt::format("transfer {} is under way in {} slots, one of which is to be named", *wait.dma, awaited.size()));
     }
     std::vector<Flight> ended;
     std::copy_if(state_.in_flight.begin(), state_.in_flight.end(), std::back_inserter(ended),

@@ -130,7 +130,7 @@ class ResultsCheck {
       filled_by_.emplace(s.id, dma->buffer.buffer);
       return dma->direction == DmaDirection::put ? read(s, dma->buffer, around) : write(s, dma->buffer, around);
     } else if (const auto* wait = std::get_if<Wait>(&s.node)) {
-      content(wait->slot ? wait->slot->buffer : filled_by_.at(wait->dma)).there = true;
+      content(wait->slot ? wait->slot->buffer : filled_by_.at(*wait->dma)).there = true;
     } else if (const auto* broadcast = std::get_if<Broadcast>(&s.node)) {
       filled_by_.emplace(s.id, broadcast->buffer.buffer);
       if (auto broken = read(s, broadcast->source, around)) return broken;

@@ -69,7 +69,7 @@ class TeamsCheck {
       if (std::holds_alternative<Barrier>(s->node)) met = {Space::mesh};
       if (const auto* wait = std::get_if<Wait>(&s->node)) {
         if (!wait->slot) {
-          if (const auto known = teams_of_.find(wait->dma); known != teams_of_.end()) met = known->second;
+          if (const auto known = teams_of_.find(*wait->dma); known != teams_of_.end()) met = known->second;
         } else if (const auto known = teams_at_.find(wait->slot->buffer); known != teams_at_.end()) {
           met = known->second;
         }

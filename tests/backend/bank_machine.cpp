@@ -125,9 +125,9 @@ Result<Program> BankMachine::plan(const FusedGraph& fused, const FixedSchedules&
     const FixedSchedule* const banks = found != fixed.schedules.end() ? found->second.get() : nullptr;
     PlannedStep planned = plan_group(fused.graph, group, banks, planner, target, options, trace);
     if (const auto* refused = std::get_if<Decision>(&planned)) {
-      SourceLocation place;
-      place.object = "fused operator " + group.name;
-      work.diagnostics.error(refused->rule, place, refused->reason);
+      SourceLocation location;
+      location.object = "fused operator " + group.name;
+      work.diagnostics.error(refused->rule, location, refused->reason);
       continue;
     }
     program.steps.push_back({group, std::get<StepWork>(std::move(planned))});

@@ -242,10 +242,10 @@ Result<BankRun> simulate(const EmittedFile& file, const Target& target, std::vec
     }
     if (first_line != 0) run_kernel();
   } catch (const std::exception& failure) {
-    SourceLocation place;
-    place.file = file.path;
-    place.line = running ? first_line + static_cast<int>(at) : number;
-    diagnostics.error("emulation-failed", place, failure.what());
+    SourceLocation location;
+    location.file = file.path;
+    location.line = running ? first_line + static_cast<int>(at) : number;
+    diagnostics.error("emulation-failed", location, failure.what());
     return Failed{};
   }
   return run;

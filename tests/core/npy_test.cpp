@@ -39,7 +39,7 @@ std::string code_of(const std::string& path) {
   const auto tensor = read_npy(path, diagnostics);
   CHECK_FALSE(tensor);
   REQUIRE(diagnostics.entries().size() == 1);
-  CHECK(diagnostics.entries()[0].place.file == path);
+  CHECK(diagnostics.entries()[0].location.file == path);
   return diagnostics.entries()[0].code;
 }
 

@@ -172,6 +172,14 @@ TEST_CASE("folders of version 2 open that lack what it was widened by", "[old_fo
   CHECK(managed == (folder.network == "mirror" ? 1 : 0));
 }
 
+TEST_CASE("a target keeps its hash where a key is renamed", "[old_folders]") {
+  const Workplace here;
+  bring("mirror", "version-2-before-kinds");  // of which `dma.bandwidth.block_seconds` had another name
+  const std::string named = "target sw26010 xxh64:bbd7c846a9ac3334";
+  REQUIRE(read_text("old/src/main.c").find(named) != std::string::npos);
+  CHECK(run_stowage({"explain", "old"}).out.find(named) != std::string::npos);
+}
+
 TEST_CASE("an early folder of version 2 and one of today are compared", "[old_folders]") {
   const Workplace here;
   const EarlyFolder folder = early_folder();

@@ -78,7 +78,7 @@ TEST_CASE("what lines take, what pipelines do and what is assumed read back as t
   const auto one = load_target("sw26010", {"dma.bandwidth.bytes_per_second=13e9"}, diagnostics);
   REQUIRE(one);
   CHECK(one->dma.lines->bytes_per_second == 13e9);
-  CHECK(one->dma.lines->row_seconds == target->dma.lines->row_seconds);
+  CHECK(one->dma.lines->block_seconds == target->dma.lines->block_seconds);
 }
 
 TEST_CASE("mistakes in the tables of lines and pipelines, and in what is assumed") {
@@ -98,7 +98,7 @@ TEST_CASE("mistakes in the tables of lines and pipelines, and in what is assumed
                  contains("unknown key 'dma.bandwidth.page_byte' [unknown-key]") &&
                  contains("did you mean 'page_bytes'?"));
   CHECK_THAT(complaint("page_bytes = 1024", "page_bytes = 0"), contains("[out-of-range]"));
-  CHECK_THAT(complaint("row_seconds = ", "row_seconds = -"), contains("[out-of-range]"));
+  CHECK_THAT(complaint("block_seconds = ", "block_seconds = -"), contains("[out-of-range]"));
   CHECK_THAT(complaint("divide_cycles = 17, ", ""), contains("'cores.pipelines.divide_cycles' is missing"));
   CHECK_THAT(complaint("pipelines = {", "pipelines = 3 # {"), contains("[wrong-type]"));
   CHECK_THAT(complaint("'dma.issue_cycles'", "'dma.issue_cycle'"),
@@ -121,7 +121,8 @@ TEST_CASE("contradictions of a target are found, one each") {
        "dma.core_bytes_per_second: one core reaches 1e+12 bytes/s, all of them 2.63e+10"},
       {"dma.core_bytes_per_second=1e8", "dma.core_bytes_per_second: 64 cores of 1e+08 bytes/s each never reach"},
       {"dma.bandwidth.page_bytes=64", "dma.bandwidth.page_bytes: a page of 64 bytes is less than a line of 128"},
-      {"dma.bandwidth.row_seconds=1e-9", "dma.bandwidth.row_seconds: a row takes at least 1e-09 s, but its one line"},
+      {"dma.bandwidth.block_seconds=1e-9",
+       "dma.bandwidth.block_seconds: a block takes at least 1e-09 s, but its one line"},
       {"dma.good_block_bytes=65536", "dma.good_block_bytes: a block of 65536 bytes does not fit the 59392 bytes"},
       {"dma.bandwidth=[{ block_bytes = 131072, bytes_per_second = 26e9 }]", "dma.bandwidth: blocks of 131072 bytes"},
   };
@@ -203,7 +204,7 @@ TEST_CASE("a target says of which of its keys the values are bytes, as its descr
   }
   CHECK(found == 8);
   CHECK(is_in_bytes(target, "dma.bandwidth.page_bytes"));
-  CHECK_FALSE(is_in_bytes(target, "dma.bandwidth.row_seconds"));
+  CHECK_FALSE(is_in_bytes(target, "dma.bandwidth.block_seconds"));
   CHECK_FALSE(is_in_bytes(target, "ldm.no_such_bytes"));
   target.family = "banked";
   target.own = {{"bank_bytes", 4096}, {"banks", 4}};
@@ -387,6 +388,31 @@ TEST_CASE("keys are read under the names that they had when all stood side by si
         "--set target.mesh_rows='x':1:11: error: 'cores.mesh_rows' is a string, an integer was wanted [wrong-type]\n"
         "    mesh_rows='x'\n"
         "              ^^^\n");
+}
+
+TEST_CASE("what a block takes at least is read under the name that it had when blocks were called rows") {
+  Diagnostics diagnostics;
+  std::string once = text_of(sample_folder + "sw26010.toml");
+  const std::string key = "block_seconds";
+  once.replace(once.find(key), key.size(), "row_seconds");
+  const auto today = load_target("sw26010", {}, diagnostics);
+  const auto read = parse_target(once, "once.toml", {}, diagnostics);
+  const auto set = load_target("sw26010", {"dma.bandwidth.row_seconds=2e-8"}, diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(today);
+  REQUIRE(read);
+  REQUIRE(set);
+  CHECK(to_toml(*read) == to_toml(*today));
+  CHECK(to_toml(*read).find("row_seconds") == std::string::npos);
+  CHECK(set->dma.lines->block_seconds == 2e-8);
+  const std::size_t at = once.find("row_seconds");
+  CHECK_FALSE(parse_target(once.substr(0, at) + "block_seconds = 1e-9\n" + once.substr(at), "t.toml", {}, diagnostics));
+  CHECK(format_diagnostics(diagnostics)
+            .find("'dma.bandwidth.row_seconds' is given beside 'dma.bandwidth.block_seconds', "
+                  "of which it is the earlier name [given-twice]") != std::string::npos);
+  Diagnostics of_assumed;
+  CHECK_FALSE(load_target("sw26010", {"assumed=['dma.bandwidth.row_seconds']"}, of_assumed));
+  CHECK(format_diagnostics(of_assumed).find("did you mean 'dma.bandwidth.block_seconds'?") != std::string::npos);
 }
 
 TEST_CASE("rates are one number or numbers by element type") {

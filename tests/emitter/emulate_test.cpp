@@ -273,7 +273,7 @@ void check_caught(const Program& program, const EmittedProgram& emitted, const s
   INFO(format_diagnostics(diagnostics));
   bool found = false;
   for (const Diagnostic& d : diagnostics.entries())
-    found = found || (d.code == code && d.place.file == place.file && d.place.line == place.line);
+    found = found || (d.code == code && d.location.file == place.file && d.location.line == place.line);
   INFO("wanted " << code << " at " << place.file << ":" << place.line);
   CHECK(found);
 }

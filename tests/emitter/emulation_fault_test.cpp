@@ -19,7 +19,7 @@ struct Expected {
 
 const Diagnostic* find(const Diagnostics& diagnostics, const Expected& expected) {
   for (const Diagnostic& d : diagnostics.entries())
-    if (d.code == expected.code && d.place.line == expected.line) return &d;
+    if (d.code == expected.code && d.location.line == expected.line) return &d;
   return nullptr;
 }
 
@@ -30,7 +30,7 @@ void check_refused(const EmulationJob& job, const Expected& expected) {
   const Diagnostic* found = find(diagnostics, expected);
   REQUIRE(found != nullptr);
   CHECK(found->severity == Severity::error);
-  CHECK(found->place.file == "double.s.c");
+  CHECK(found->location.file == "double.s.c");
   for (const std::string& word : expected.words) {
     INFO("wanted in the message: " << word);
     CHECK(found->message.find(word) != std::string::npos);
@@ -106,7 +106,7 @@ TEST_CASE("fault: the message names the core and the statement") {
   CHECK_FALSE(run_emulated_sources(doubling_job(kernel, EmulationLevel::check), diagnostics));
   const Diagnostic* found = find(diagnostics, {"emulation-read-only", test::line_of_put, {}});
   REQUIRE(found != nullptr);
-  CHECK(found->place.object == "core 5");
+  CHECK(found->location.object == "core 5");
   CHECK(found->message ==
         "athread_put to bytes [640, 768) of 'x', which has 8192, which kernel double_it may only read");
   CHECK(found->source_line.find("core >= 5 ? x : y") != std::string::npos);
@@ -272,7 +272,7 @@ TEST_CASE("fault: a wild pointer is reported with its core, not as a crash of ou
   INFO(format_diagnostics(diagnostics));
   REQUIRE(diagnostics.entries().size() == 1);
   CHECK(diagnostics.entries().front().code == "emulation-crash");
-  CHECK(diagnostics.entries().front().place.object == "core 9");
+  CHECK(diagnostics.entries().front().location.object == "core 9");
   CHECK(diagnostics.entries().front().message ==
         "kernel double_it touched LDM byte 62000, of which the kernel declares [0, 280)");
 }

@@ -125,7 +125,7 @@ TEST_CASE("strided operations move blocks between gaps") {
     REQUIRE(diagnostics.entries().size() == 1);  // 64 cores write every 128-byte line
     CHECK(diagnostics.entries().front().severity == Severity::warning);
     CHECK(diagnostics.entries().front().code == "emulation-shared-line");
-    CHECK(diagnostics.entries().front().place.line == test::line_of_put);
+    CHECK(diagnostics.entries().front().location.line == test::line_of_put);
   }
 }
 
@@ -243,7 +243,7 @@ TEST_CASE("a source that does not compile is a diagnostic with the compiler's wo
   CHECK_FALSE(run_emulated_sources(doubling_job(kernel, EmulationLevel::count), diagnostics));
   REQUIRE(diagnostics.has_errors());
   CHECK(diagnostics.entries().front().code == "c-compilation-failed");
-  CHECK(diagnostics.entries().front().place.file == "double.s.c");
+  CHECK(diagnostics.entries().front().location.file == "double.s.c");
   CHECK(format_diagnostics(diagnostics).find("undeclared") != std::string::npos);
 }
 

@@ -70,9 +70,9 @@ Emulated emulated(const LoopNest& nest, const Target& target, const std::map<Sta
   for (const Diagnostic& one : diagnostics.entries()) {
     if (one.severity != Severity::error) continue;
     for (const EmittedFile& file : emitted.files) {
-      if (!one.place.file.ends_with(file.path)) continue;
+      if (!one.location.file.ends_with(file.path)) continue;
       for (const LineOrigin& origin : file.origins) {
-        if (origin.line == one.place.line) made.statements.insert(origin.statement);
+        if (origin.line == one.location.line) made.statements.insert(origin.statement);
       }
     }
   }
@@ -88,7 +88,8 @@ bool same(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
 /// Whether a fault of the check is about one of these statements.
 bool names_one_of(const NestCheck& check, const std::set<int>& statements) {
   return std::any_of(check.faults.begin(), check.faults.end(), [&](const Fault& fault) {
-    return statements.contains(fault.at.statement) || (fault.other && statements.contains(fault.other->statement));
+    return (fault.at && statements.contains(fault.at->statement)) ||
+           (fault.other && statements.contains(fault.other->statement));
   });
 }
 

@@ -34,7 +34,7 @@ std::string mistake(const std::string& kinds, const std::string& where) {
   CHECK(!parse_templates(template_with(kinds, where), "t.toml", diagnostics));
   std::string text;
   for (const Diagnostic& entry : diagnostics.entries()) {
-    CHECK(entry.place.line == 7);
+    CHECK(entry.location.line == 7);
     CHECK(entry.source_line == "where = { " + where + " }");
     text += entry.code + ": " + entry.message + (entry.remedy.empty() ? "" : " (" + entry.remedy + ")") + "\n";
   }

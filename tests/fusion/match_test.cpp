@@ -25,7 +25,7 @@ TEST_CASE("symmetric embeddings count once") {
   labelled.labels = {"A", "B", "B"};
   labelled.pattern.vertices = {
       {"root", 0, VertexRole::anchor}, {"x", 1, VertexRole::epilogue}, {"y", 2, VertexRole::epilogue}};
-  labelled.pattern.edges = {{0, 1, -1}, {0, 2, -1}};
+  labelled.pattern.edges = {{0, 1, std::nullopt}, {0, 2, std::nullopt}};
   const auto found = find_embeddings(graph, labelled.pattern, candidates_by_kind(graph, labelled.labels)).found;
   CHECK(found.size() == 6);
   CHECK(without_symmetric(found).size() == 3);
@@ -45,13 +45,13 @@ TEST_CASE("operand slots are respected") {
   add("B", "right", {in, a});
   add("B", "both", {a, a});
   const Graph graph = std::move(builder).build();
-  const auto count = [&](int slot) {
+  const auto count = [&](std::optional<int> slot) {
     Pattern pattern;
     pattern.vertices = {{"a", 0, VertexRole::anchor}, {"b", 1, VertexRole::epilogue}};
     pattern.edges = {{0, 1, slot}};
     return find_embeddings(graph, pattern, candidates_by_kind(graph, {"A", "B"})).found.size();
   };
-  CHECK(count(-1) == 3);
+  CHECK(count(std::nullopt) == 3);
   CHECK(count(0) == 2);
   CHECK(count(1) == 2);
   CHECK(count(2) == 0);

@@ -46,7 +46,7 @@ Labelled random_pattern(std::mt19937& random, int size, int labels) {
     for (std::size_t other = 0; other < here; ++other) {
       const bool connects = other + 1 == here || random() % 4 == 0;
       if (!connects) continue;
-      const int slot = random() % 3 == 0 ? static_cast<int>(random() % 3) : -1;
+      const std::optional<int> slot = random() % 3 == 0 ? std::optional(static_cast<int>(random() % 3)) : std::nullopt;
       // Mostly a chain; sometimes two roots that share a reader or two readers of one root.
       if (here == 2 && random() % 3 == 0 && made.pattern.edges.size() == 1) {
         made.pattern.edges.push_back({0, here, slot});
@@ -117,7 +117,7 @@ struct Collect {
 
 Found by_vf2(const Graph& graph, const Pattern& of, const VertexCandidates& candidates) {
   PatternGraph pattern(of.vertices.size());
-  for (const PatternEdge& edge : of.edges) boost::add_edge(edge.from, edge.to, edge.slot, pattern);
+  for (const PatternEdge& edge : of.edges) boost::add_edge(edge.from, edge.to, edge.slot.value_or(-1), pattern);
   const BoostGraph& large = graph.storage().boost;
   Found found;
   const auto same_label = [&](std::size_t v, std::size_t op) -> bool {

@@ -22,7 +22,7 @@ std::string text_of(const std::vector<Pattern>& patterns) {
     text += vertices;
     for (const PatternEdge& edge : pattern.edges) {
       text += " " + pattern.vertices[edge.from].name + ">" + pattern.vertices[edge.to].name;
-      if (edge.slot >= 0) text += ":" + std::to_string(edge.slot);
+      if (edge.slot) text += ":" + std::to_string(*edge.slot);
     }
     text += "\n";
   }

@@ -72,14 +72,14 @@ TEST_CASE("lines of the emitted C belong to the statements of the nest", "[inspe
 TEST_CASE("every C line of a statement is the statement's", "[inspector]") {
   const PlanPtr plan = sample_plan("matmul");
   std::string text;
-  int before = -1;
+  std::optional<int> before;
   for (const CodeLine& line : emitted_code(*plan, StepId(0), make_theme(false)).lines) {
-    const int statement = line.subject ? line.subject->statement : -1;
-    if (statement != before && statement >= 0) text += std::to_string(statement) + "\n";
+    const std::optional<int> statement = line.subject ? line.subject->statement : std::nullopt;
+    if (statement && statement != before) text += std::to_string(*statement) + "\n";
     before = statement;
     const bool computes =
-        statement >= 0 && std::holds_alternative<Compute>(plan->steps[StepId(0)].find(statement)->statement->node);
-    if (statement >= 0 && !computes) text += line.text().toStdString() + "\n";
+        statement && std::holds_alternative<Compute>(plan->steps[StepId(0)].find(statement)->statement->node);
+    if (statement && !computes) text += line.text().toStdString() + "\n";
   }
   CHECK(text ==
         "0\n"

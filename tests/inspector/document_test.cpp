@@ -148,7 +148,7 @@ TEST_CASE("places are completed, described, and have ancestors", "[inspector]") 
   for (const Subject& subject : ancestors(*plan, get)) path.push_back(describe(*plan, subject));
   CHECK(path == std::vector<std::string>{"matmul", "matmul", "for x", "for yo", "for ko", "get A"});
   // A line of code leads to its statement and back.
-  CHECK(complete(*plan, code_subject(StepId(0), get.file, get.line)).statement == 6);
+  CHECK(complete(*plan, code_subject(StepId(0), *get.file, *get.line)).statement == 6);
   // What a plan does not have is dropped.
   CHECK(complete(*plan, statement_subject(StepId(7), 6)) == Subject{});
   CHECK(complete(*plan, statement_subject(StepId(0), 99)) == step_subject(StepId(0)));
@@ -163,7 +163,7 @@ TEST_CASE("costs of statements come from the time model and add up", "[inspector
       for (const StatementFacts& facts : step.statements) {
         if (facts.statement == nullptr) continue;
         sum += facts.own_cycles;
-        if (facts.parent < 0) inclusive += facts.inclusive_cycles;
+        if (!facts.parent) inclusive += facts.inclusive_cycles;
       }
       INFO(step.step->group.name);
       // Each DMA statement is rounded up by itself; the model rounds once for all gets and once for all puts.
@@ -251,7 +251,7 @@ TEST_CASE("what is chosen is found by its operators where the same network is gr
     }
     return -1;
   }()));
-  REQUIRE(get.statement >= 0);
+  REQUIRE(get.statement);
   selection.select(get);
   selection.select(step_subject(step_named(*base, "ip1")));
   document.showBaseline(base);

@@ -64,7 +64,7 @@ TEST_CASE("candidates are filtered by fate and by what they hold", "[inspector]"
   std::set<std::optional<StepId>> steps;
   for (const Row& row : chosen.rows) steps.insert(row.subject.step);
   CHECK(steps.size() == plan->steps.size());  // each leads to its own group
-  const int conv2 = static_cast<int>(op_named(*plan, "conv2").index());
+  const OpId conv2 = op_named(*plan, "conv2");
   const Table around = candidates_table(*plan, {std::nullopt, op_subject(std::nullopt, conv2)});
   CHECK(around.rows.size() >= 2);
   CHECK(around.rows.size() < plan->compilation.fusion.candidates.size());
@@ -85,9 +85,9 @@ TEST_CASE("the chosen groups are the lit path, and alternatives rejoin it where 
       const CandidateRecord& candidate = plan->compilation.fusion.candidates[other.candidate];
       CHECK(candidate.fate == CandidateFate::outbid);
       // What it reads from outside is computed before this step.
-      if (other.rejoins < 0) continue;
+      if (!other.rejoins) continue;
       std::size_t between = 0;
-      for (StepId s = i; s < StepId(at(other.rejoins)); ++s) {
+      for (StepId s = i; s < StepId(at(*other.rejoins)); ++s) {
         between += plan->step(s)->step->group.operators.size();
       }
       CHECK(between == candidate.operators.size());
@@ -111,7 +111,7 @@ TEST_CASE("the strategy graph shows the neighbours that are asked for", "[inspec
   const auto groups_of = [](const Drawing& drawing) {
     std::set<std::optional<StepId>> steps;
     for (const Mark& mark : drawing.marks) {
-      if (mark.subject && mark.subject->op < 0) steps.insert(mark.subject->step);
+      if (mark.subject && !mark.subject->op) steps.insert(mark.subject->step);
     }
     return steps;
   };
@@ -173,7 +173,7 @@ TEST_CASE("going from operator to operator asks about both, going to a group abo
   const PlanPtr plan = sample_plan("lenet");
   const OpId conv1 = op_named(*plan, "conv1");
   const OpId conv2 = op_named(*plan, "conv2");
-  const auto subject = [&](OpId op) { return complete(*plan, {.op = static_cast<int>(op.index())}); };
+  const auto subject = [&](OpId op) { return complete(*plan, {.op = op}); };
   CHECK(pair_to_ask(*plan, subject(conv1), subject(conv2)) == std::vector{conv1, conv2});
   CHECK(pair_to_ask(*plan, {}, network_subject()).empty());
   // Its group goes on behind it: the question is where the group ends.

@@ -44,7 +44,7 @@ TEST_CASE("the graphs of a plan show every operator, group and tensor between th
   CHECK(operators == graph.operators().size());
   CHECK(computation->nodes.size() == operators + graph.inputs().size() + graph.outputs().size());
   for (std::size_t i = 0; i < operators; ++i) {
-    const int node = computation->find(op_subject(std::nullopt, static_cast<int>(i)));
+    const int node = computation->find(op_subject(std::nullopt, OpId(i)));
     REQUIRE(node >= 0);
     CHECK(computation->nodes[at(node)].tip.contains(qt(graph.operators()[i].name)));
   }
@@ -56,9 +56,9 @@ TEST_CASE("the graphs of a plan show every operator, group and tensor between th
   std::size_t boxes = 0;
   for (const GraphNode& node : open->nodes) {
     boxes += node.open ? 1U : 0U;
-    if (node.around < 0) continue;
-    CHECK(open->nodes[at(node.around)].rect.contains(node.rect));
-    CHECK(open->nodes[at(node.around)].step == node.step);
+    if (!node.around) continue;
+    CHECK(open->nodes[at(*node.around)].rect.contains(node.rect));
+    CHECK(open->nodes[at(*node.around)].step == node.step);
   }
   CHECK(boxes > 0);
   CHECK(closed->nodes.size() == plan->steps.size() + graph.inputs().size() + graph.outputs().size());
@@ -121,7 +121,7 @@ TEST_CASE("nodes are chosen by mouse and keys, and follow what is chosen elsewhe
   shown.pane.flush();
   QTest::keyClick(&view, Qt::Key_Down);
   CHECK(shown.selection.subject().step > StepId(0));
-  CHECK(shown.selection.subject().op < 0);
+  CHECK_FALSE(shown.selection.subject().op);
 
   // At 100 % the far end is out of sight until it is chosen.
   view.setActualSize();
@@ -160,7 +160,7 @@ TEST_CASE("a group opens and closes, and both graphs light what corresponds", "[
   GraphView& computation = shown.pane.view(GraphKind::computation);
   REQUIRE(wait_until([&] { return computation.picture() != nullptr && !shown.pane.busy(); }));
   CHECK_FALSE(is_open());
-  const int op = static_cast<int>(shown.document.plan()->steps[*group].step->group.operators.back().index());
+  const OpId op = shown.document.plan()->steps[*group].step->group.operators.back();
   const int node = computation.picture()->find(op_subject(std::nullopt, op));
   QTest::mouseClick(&computation, Qt::LeftButton, {},
                     computation.fromPicture(computation.picture()->nodes[at(node)].rect.center()).toPoint());
@@ -170,10 +170,10 @@ TEST_CASE("a group opens and closes, and both graphs light what corresponds", "[
 
 TEST_CASE("a search finds by regular expression, forwards and backwards, and says what is wrong", "[inspector]") {
   ShownGraph shown("lenet");
-  std::vector<int> wanted;
+  std::vector<OpId> wanted;
   const auto operators = shown.document.plan()->graph().operators();
   for (std::size_t i = 0; i < operators.size(); ++i) {
-    if (operators[i].kind == "Gemm" || operators[i].kind == "Conv") wanted.push_back(static_cast<int>(i));
+    if (operators[i].kind == "Gemm" || operators[i].kind == "Conv") wanted.push_back(OpId(i));
   }
   REQUIRE(wanted.size() > 2);
   shown.pane.setMode(GraphPane::Mode::computation);
@@ -207,7 +207,7 @@ PicturePtr large_picture(int nodes, double& seconds) {
   for (int i = 0; i < nodes; ++i) {
     GraphNode node;
     node.step = StepId(at(i));
-    node.subject = op_subject(node.step, i);
+    node.subject = op_subject(node.step, OpId(at(i)));
     node.lines = {QStringLiteral("Conv"), QStringLiteral("layer%1_conv").arg(i), QStringLiteral("1 × 64 × 56 × 56")};
     sketch.picture.nodes.push_back(node);
     sketch.node_of.push_back(i);

@@ -201,7 +201,7 @@ TEST_CASE("a group is taken apart by keyboard, and undo joins it again", "[inspe
   // The knobs are those of the part that is chosen.
   CHECK(opened.session().legal()->name == "ip1");
   const OpId relu = op_named(*opened.document.plan(), "relu1");
-  opened.selection.select(op_subject(opened.session().step(), static_cast<int>(relu.index())));
+  opened.selection.select(op_subject(opened.session().step(), relu));
   opened.settle();
   CHECK(opened.session().legal()->name == "relu1");
   opened.session().history().undo();

@@ -47,7 +47,7 @@ TEST_CASE("the window's curve is the command line's, and its picture the page's"
       CHECK(shown.marks[i].tip.toStdString() == scene.shapes[i].tip);
       CHECK(shown.marks[i].text.toStdString() == scene.shapes[i].text);
       CHECK(shown.marks[i].item == scene.shapes[i].item);
-      if (shown.marks[i].item >= 0) items.insert(shown.marks[i].item);
+      if (shown.marks[i].item) items.insert(*shown.marks[i].item);
       crosses += scene.shapes[i].stroke == drawing::Ink::error ? 1 : 0;
     }
     CHECK(crosses == 2);  // two strokes of one
@@ -199,7 +199,7 @@ TEST_CASE("values of a curve are chosen in picture and table, and their plans co
   const PlanPtr plan = window.document().plan();
   DrawingView& chart = pane.chart();
   QTableView& table = pane.values().view();
-  CHECK(pane.point() == -1);
+  CHECK_FALSE(pane.point());
   CHECK_FALSE(pane.compareButton().isEnabled());
 
   // A dot is small: a click beside it will do.

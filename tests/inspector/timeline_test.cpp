@@ -103,7 +103,7 @@ TEST_CASE("zoomed in, boxes of the timeline say what they are", "[inspector]") {
   std::vector<int> statements;
   for (const Shape& shape : chart.scene.shapes) {
     tips += shape.tip + "\n";
-    if (shape.subject && shape.subject->statement >= 0) statements.push_back(shape.subject->statement);
+    if (shape.subject && shape.subject->statement) statements.push_back(*shape.subject->statement);
   }
   CHECK_THAT(tips, Catch::Contains("wait for get: get B") && Catch::Contains("filling: get A") &&
                        Catch::Contains("KiB; data move") && Catch::Contains("that are alike") &&
@@ -175,7 +175,7 @@ TEST_CASE("the timeline is zoomed and panned by keys, wheel and drags", "[inspec
   QTest::mouseMove(port, at.toPoint() - QPoint(100, 0));
   QTest::mouseRelease(port, Qt::LeftButton, {}, at.toPoint() - QPoint(100, 0));
   CHECK(view.from() > before);
-  CHECK(window.selection().subject().statement == -1);  // a drag chooses nothing
+  CHECK_FALSE(window.selection().subject().statement);  // a drag chooses nothing
 
   CHECK_FALSE(pane.statistics().isVisible());
   QTest::mousePress(port, Qt::LeftButton, Qt::ShiftModifier, at.toPoint());

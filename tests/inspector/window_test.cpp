@@ -95,7 +95,7 @@ TEST_CASE("the way through a network is walked back and forth, and the breadcrum
   // An operator that was outbid, in the table of candidates: everybody goes to it.
   const auto& rows = fusion.candidates().model().table()->rows;
   const auto outbid = std::find_if(rows.begin(), rows.end(),
-                                   [](const Row& row) { return row.subject.op >= 0 && row.subject.step != StepId(1); });
+                                   [](const Row& row) { return row.subject.op && row.subject.step != StepId(1); });
   REQUIRE(outbid != rows.end());
   const Subject op = outbid->subject;
   const QModelIndex source = fusion.candidates().model().index(static_cast<int>(outbid - rows.begin()), 0);
@@ -198,11 +198,11 @@ TEST_CASE("plans that cannot be read are said to be so in the window", "[inspect
 TEST_CASE("problems name the operator that they are about", "[inspector]") {
   const PlanPtr plan = sample_plan("lenet");
   Diagnostic diagnostic;
-  diagnostic.place.object = "node conv2 (Conv)";
+  diagnostic.location.object = "node conv2 (Conv)";
   const Subject subject = subject_of(*plan, diagnostic);
-  REQUIRE(subject.op >= 0);
-  CHECK(plan->graph().operators()[static_cast<std::size_t>(subject.op)].name == "conv2");
-  diagnostic.place.object = "something else";
+  REQUIRE(subject.op);
+  CHECK(plan->graph().op(*subject.op).name == "conv2");
+  diagnostic.location.object = "something else";
   CHECK(subject_of(*plan, diagnostic) == Subject{});
 }
 
@@ -356,7 +356,7 @@ TEST_CASE("an operator in a group of its own name is told from it", "[inspector]
     if (!found && step.step->group.name == plan.graph().op(i).name) found = i;
   }
   REQUIRE(found);
-  window.selection().select(op_subject(plan.step_of_operator[*found], static_cast<int>(found->index())));
+  window.selection().select(op_subject(plan.step_of_operator[*found], *found));
   const QStringList crumbs = window.breadcrumb().text().split(QStringLiteral(" › "));
   REQUIRE(crumbs.size() == 3);
   CHECK(crumbs[2] != crumbs[1]);

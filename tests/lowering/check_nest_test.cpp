@@ -88,7 +88,7 @@ std::string told(const std::string& text, const Target& target = two_cores()) {
   std::string lines;
   for (const Fault& fault : check_nest(parsed(text), target).faults) {
     lines += fmt::format("{}: {}", name_of(fault.family), fault.what);
-    if (fault.at.statement >= 0) lines += fmt::format(" @ {}", place_of(fault.at));
+    if (fault.at) lines += fmt::format(" @ {}", place_of(*fault.at));
     if (fault.other) lines += fmt::format(" & {}", place_of(*fault.other));
     lines += "\n";
   }
@@ -243,7 +243,7 @@ TEST_CASE("a nest that goes on for ever, or writes more than there is room to fo
   CHECK_FALSE(piled.complete);
   REQUIRE(piled.faults.size() == 1);
   CHECK(piled.faults.front().what == "256 transfers of this statement are under way, for which nothing has waited");
-  CHECK(piled.faults.front().at.statement == 12);
+  CHECK(piled.faults.front().at->statement == 12);
   // One that was started before them is awaited as it should be.
   CHECK(
       told(with("   11  put CC -> C[0:1, y_at:y_at + 16]\n   12  wait 11\n",

@@ -129,7 +129,7 @@ TEST_CASE("the best bandwidth up to a block is that of a smaller one where the c
 
 namespace {
 
-/// A line of 128 bytes takes 10 ns, a row at least 25, a partial line of a put 15 more.
+/// A line of 128 bytes takes 10 ns, a block at least 25, a partial line of a put 15 more.
 Target target_of_lines() {
   Target target = round_target();
   target.dma.bandwidth.clear();
@@ -137,30 +137,30 @@ Target target_of_lines() {
   return target;
 }
 
-double nanoseconds_of_row(DmaDirection direction, std::int64_t bytes, const RowAlignment& alignment) {
+double nanoseconds_of_block(DmaDirection direction, std::int64_t bytes, const BlockAlignment& alignment) {
   return static_cast<double>(bytes) / dma_bandwidth(target_of_lines(), direction, bytes, alignment) * 1e9;
 }
 
 }  // namespace
 
 TEST_CASE(
-    "a row takes the lines that it touches, a put of partial lines more, a short row that stands apart its least") {
+    "a block takes the lines that it touches, a put of partial lines more, a short block that stands apart its least") {
   const auto get = DmaDirection::get;
   const auto put = DmaDirection::put;
   const auto is = [](double wanted) { return Catch::WithinRel(wanted, 1e-12); };
-  CHECK_THAT(nanoseconds_of_row(get, 1024, {128, 0, 1}), is(80));
-  CHECK_THAT(nanoseconds_of_row(get, 1024, {128, 64, 1}), is(90));  // begins in the middle of a line: one more
-  CHECK_THAT(nanoseconds_of_row(get, 1024, {64, 0, 1}), is(85));    // every other one does
-  CHECK_THAT(nanoseconds_of_row(put, 1024, {128, 0, 1}), is(80));
-  CHECK_THAT(nanoseconds_of_row(put, 1024, {128, 64, 1}), is(90 + 30));  // the first and the last line in part
-  CHECK_THAT(nanoseconds_of_row(put, 64, {128, 0, 8}), is(10 + 15));     // one line, in part
-  CHECK_THAT(nanoseconds_of_row(get, 64, {128, 0, 1}), is(25));          // apart from all others
-  CHECK_THAT(nanoseconds_of_row(get, 64, {128, 0, 2}), is(12.5));        // another core reads beside it
-  CHECK_THAT(nanoseconds_of_row(get, 64, {128, 0, 8}), is(10));          // its line
-  CHECK_THAT(nanoseconds_of_row(get, 96, {32, 0, 8}), is(10 * 1.5));     // begins at 0, 32, 64, 96: 1, 1, 2, 2 lines
+  CHECK_THAT(nanoseconds_of_block(get, 1024, {128, 0, 1}), is(80));
+  CHECK_THAT(nanoseconds_of_block(get, 1024, {128, 64, 1}), is(90));  // begins in the middle of a line: one more
+  CHECK_THAT(nanoseconds_of_block(get, 1024, {64, 0, 1}), is(85));    // every other one does
+  CHECK_THAT(nanoseconds_of_block(put, 1024, {128, 0, 1}), is(80));
+  CHECK_THAT(nanoseconds_of_block(put, 1024, {128, 64, 1}), is(90 + 30));  // the first and the last line in part
+  CHECK_THAT(nanoseconds_of_block(put, 64, {128, 0, 8}), is(10 + 15));     // one line, in part
+  CHECK_THAT(nanoseconds_of_block(get, 64, {128, 0, 1}), is(25));          // apart from all others
+  CHECK_THAT(nanoseconds_of_block(get, 64, {128, 0, 2}), is(12.5));        // another core reads beside it
+  CHECK_THAT(nanoseconds_of_block(get, 64, {128, 0, 8}), is(10));          // its line
+  CHECK_THAT(nanoseconds_of_block(get, 96, {32, 0, 8}), is(10 * 1.5));     // begins at 0, 32, 64, 96: 1, 1, 2, 2 lines
 }
 
-TEST_CASE("no row is faster than the best bandwidth of rows up to its size") {
+TEST_CASE("no block is faster than the best bandwidth of blocks up to its size") {
   const Target target = target_of_lines();
   for (const auto direction : {DmaDirection::get, DmaDirection::put}) {
     for (std::int64_t bytes = 4; bytes <= 1200; bytes += 4) {

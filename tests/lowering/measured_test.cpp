@@ -37,9 +37,9 @@ struct Point {
 double error_of(const Point& point) { return point.modelled / point.measured - 1; }
 double error_of_simulation(const Point& point) { return point.simulated / point.measured - 1; }
 
-// How it was measured, as far as the sources leave it open. Where swGEMM's rows begin in a line: its curve steps where
-// rows of 80, 208, 336 … bytes touch a line more.
-constexpr std::int64_t start_of_swgemm_rows = 48;
+// How it was measured, as far as the sources leave it open. Where swGEMM's blocks begin in a line: its curve steps
+// where blocks of 80, 208, 336 … bytes touch a line more.
+constexpr std::int64_t start_of_swgemm_blocks = 48;
 // Where the arrays of STREAM begin, and what its loop over the LDM takes for 8 bytes: it waits for both.
 constexpr std::int64_t start_of_stream = 112;
 constexpr double stream_cycles_of_eight_bytes = 10;
@@ -66,9 +66,9 @@ Target sw26010() {
 /// One transfer of a run.
 struct Transfer {
   DmaDirection direction = DmaDirection::get;
-  std::int64_t row_bytes = 0;
+  std::int64_t block_bytes = 0;
   std::int64_t bytes_a_core = 0;
-  double bytes_per_second = 0;  ///< of the engine, in such rows
+  double bytes_per_second = 0;  ///< of the engine, in such blocks
 };
 
 /// What was run for a point: on every core, or on one for all, one behind the other, each waiting for the one before.
@@ -82,16 +82,16 @@ struct Run {
   double counted_bytes = 0;    ///< of one of these times
 };
 
-Transfer transfer(const Target& target, DmaDirection direction, std::int64_t row, std::int64_t bytes_a_core,
-                  const RowAlignment& placement) {
-  return {direction, row, bytes_a_core, dma_bandwidth(target, direction, row, placement)};
+Transfer transfer(const Target& target, DmaDirection direction, std::int64_t block, std::int64_t bytes_a_core,
+                  const BlockAlignment& placement) {
+  return {direction, block, bytes_a_core, dma_bandwidth(target, direction, block, placement)};
 }
 
 /// Of one transfer on each core, from the call to the reply, by the closed form.
 double seconds_of(const Target& target, const Transfer& transfer) {
   TransferCost cost;
   cost.direction = transfer.direction;
-  cost.moved = {{transfer.row_bytes, target.cores.count * transfer.bytes_a_core, transfer.bytes_per_second}};
+  cost.moved = {{transfer.block_bytes, target.cores.count * transfer.bytes_a_core, transfer.bytes_per_second}};
   cost.transfers_of_busiest = 1;
   cost.calls_of_busiest = 1;
   cost.startup_cycles = target.dma.startup_cycles;
@@ -205,29 +205,29 @@ double simulated(const Target& target, const Run& run) {
 }
 
 /// What was run for a series; bytes are counted as it counts them.
-Run run_of(const Target& target, const std::string& series, std::int64_t row, std::int64_t bytes_a_core) {
+Run run_of(const Target& target, const std::string& series, std::int64_t block, std::int64_t bytes_a_core) {
   const std::int64_t line = target.main_memory.line_bytes;
   const auto bytes = static_cast<double>(target.cores.count * bytes_a_core);
   Run run;
   run.counted_bytes = bytes;
   if (series == "swgemm-bandwidth") {  // cores of a row of the mesh read side by side
-    run.transfers = {transfer(target, DmaDirection::get, row, bytes_a_core,
-                              {line, start_of_swgemm_rows, target.cores.mesh_columns})};
+    run.transfers = {transfer(target, DmaDirection::get, block, bytes_a_core,
+                              {line, start_of_swgemm_blocks, target.cores.mesh_columns})};
     run.only_moving = true;
     run.times = 50;
   } else if (series == "swdnn-strided-get") {  // all cores read the same; a launch makes twenty, and its time counts
-    run.transfers = {transfer(target, DmaDirection::get, row, bytes_a_core, {line, 0, target.cores.count})};
+    run.transfers = {transfer(target, DmaDirection::get, block, bytes_a_core, {line, 0, target.cores.count})};
     run.launch_counts = true;
     run.times = 20;
   } else if (series == "swcandle-broadcast") {  // twenty in a launch, from one core to all; what one LDM gets counts
-    run.transfers = {transfer(target, DmaDirection::get, row, bytes_a_core, {line, 0, 1})};
+    run.transfers = {transfer(target, DmaDirection::get, block, bytes_a_core, {line, 0, 1})};
     run.launch_counts = run.by_one_core = true;
     run.times = 20;
     run.counted_bytes = static_cast<double>(bytes_a_core);
   } else {  // a get and a put, one behind the other; the bytes of both count
     REQUIRE(series == "swcaffe-relu");
     for (const DmaDirection direction : {DmaDirection::get, DmaDirection::put})
-      run.transfers.push_back(transfer(target, direction, row, bytes_a_core, {line, 0, 1}));
+      run.transfers.push_back(transfer(target, direction, block, bytes_a_core, {line, 0, 1}));
     run.counted_bytes = 2 * bytes;
   }
   return run;
@@ -235,13 +235,13 @@ Run run_of(const Target& target, const std::string& series, std::int64_t row, st
 
 /// One iteration of a kernel of STREAM on every core: gets, the loop over the LDM, a put; each waits for the one
 /// before.
-Run stream_run(const Target& target, std::int64_t gap, std::int64_t row, std::int64_t bytes_a_core, int gets) {
-  const std::int64_t step = std::gcd(row + gap, target.main_memory.line_bytes);
-  const RowAlignment placement{step, start_of_stream % step, 1};
+Run stream_run(const Target& target, std::int64_t gap, std::int64_t block, std::int64_t bytes_a_core, int gets) {
+  const std::int64_t step = std::gcd(block + gap, target.main_memory.line_bytes);
+  const BlockAlignment placement{step, start_of_stream % step, 1};
   Run run;
   run.transfers.assign(static_cast<std::size_t>(gets),
-                       transfer(target, DmaDirection::get, row, bytes_a_core, placement));
-  run.transfers.push_back(transfer(target, DmaDirection::put, row, bytes_a_core, placement));
+                       transfer(target, DmaDirection::get, block, bytes_a_core, placement));
+  run.transfers.push_back(transfer(target, DmaDirection::put, block, bytes_a_core, placement));
   run.loop_cycles = static_cast<double>(bytes_a_core) / 8 * stream_cycles_of_eight_bytes;
   run.counted_bytes = static_cast<double>((gets + 1) * target.cores.count * bytes_a_core);
   return run;
@@ -250,25 +250,28 @@ Run stream_run(const Target& target, std::int64_t gap, std::int64_t row, std::in
 std::vector<Point> all_points(const Target& target) {
   std::vector<Point> points;
   for (const auto& cells : read_cells("dma.csv")) {
-    const std::int64_t row = std::stoll(cells[1]);
+    const std::int64_t block = std::stoll(cells[1]);
     const std::int64_t bytes_a_core = std::stoll(cells[2]);
-    const bool is_long = cells[0] == "swgemm-bandwidth" && row > 512 && cells[4] != "fitted";
-    const Run run = run_of(target, cells[0], row, bytes_a_core);
-    points.push_back({cells[0], fmt::format("rows of {}, {} a core", row, bytes_a_core), std::stod(cells[3]) * 1e9,
+    const bool is_long = cells[0] == "swgemm-bandwidth" && block > 512 && cells[4] != "fitted";
+    const Run run = run_of(target, cells[0], block, bytes_a_core);
+    points.push_back({cells[0], fmt::format("blocks of {}, {} a core", block, bytes_a_core), std::stod(cells[3]) * 1e9,
                       modelled(target, run), simulated(target, run), cells[4] == "fitted", is_long});
   }
   constexpr std::array<std::pair<std::string_view, int>, 4> kernels = {
       {{"copy", 1}, {"scale", 1}, {"add", 2}, {"triad", 2}}};
   for (const auto& cells : read_cells("stream.csv")) {
     const std::int64_t gap = std::stoll(cells[0]);
-    const std::int64_t row = std::stoll(cells[1]);
+    const std::int64_t block = std::stoll(cells[1]);
     const std::int64_t bytes_a_core = std::stoll(cells[2]);
     for (std::size_t k = 0; k < kernels.size(); ++k) {
       const auto& [kernel, gets] = kernels[k];
-      const std::string series = gap == 0 ? "stream-contiguous" : row < 256 ? "stream-short-rows" : "stream-long-rows";
+      const std::string series = gap == 0      ? "stream-contiguous"
+                                 : block < 256 ? "stream-short-blocks"
+                                               : "stream-long-blocks";
       const bool is_long = (gap > 8 || k == 1 || k == 2);
-      const Run run = stream_run(target, gap, row, bytes_a_core, gets);
-      points.push_back({series, fmt::format("{}: rows of {}, gaps of {}, {} a core", kernel, row, gap, bytes_a_core),
+      const Run run = stream_run(target, gap, block, bytes_a_core, gets);
+      points.push_back({series,
+                        fmt::format("{}: blocks of {}, gaps of {}, {} a core", kernel, block, gap, bytes_a_core),
                         std::stod(cells[3 + k]) * 1e9, modelled(target, run), simulated(target, run),
                         cells[7].find(kernel) != std::string::npos, is_long});
     }

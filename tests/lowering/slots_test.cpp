@@ -79,7 +79,7 @@ TEST_CASE("random slots and origins print, parse and print the same", "[slots]")
       if (auto* dma = std::get_if<Dma>(&node)) redraw(dma->buffer, true);
       if (auto* fill = std::get_if<Fill>(&node)) redraw(fill->buffer, false);
       if (auto* wait = std::get_if<Wait>(&node); wait != nullptr && random() % 2 == 0) {
-        *wait = {-1, BufferUse(BufferId(0))};
+        *wait = {std::nullopt, BufferUse(BufferId(0))};
         redraw(*wait->slot, false);
       }
       if (auto* compute = std::get_if<Compute>(&node)) {

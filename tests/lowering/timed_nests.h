@@ -97,8 +97,8 @@ inline void check_timeline(const LoopNest& nest, const Target& target, const Sim
     REQUIRE(transfer.moves <= transfer.ended);
     under_way[transfer.statement] += transfer.ended - transfer.begun;
     bytes += transfer.bytes;
-    if (transfer.wait < 0) continue;
-    const Timeline::Slice& wait = timeline.slices.at(static_cast<std::size_t>(transfer.wait));
+    if (!transfer.wait) continue;
+    const Timeline::Slice& wait = timeline.slices.at(*transfer.wait);
     REQUIRE(wait.core == transfer.core);
     REQUIRE(wait.from >= transfer.begun);
     REQUIRE(wait.from < transfer.ended);

@@ -57,7 +57,7 @@ void check_core(const TimelineTracks& tracks, std::size_t core, const std::vecto
                            ? moment->from <= slice.from && moment->to >= slice.to
                            : moment->from == slice.from && moment->to == slice.to;
     const bool counted = moment->times > 1 ? moment->time >= 1 && moment->time <= moment->times : moment->time <= 1;
-    const Timeline::Slice& known = tracks.timeline.slices.at(static_cast<std::size_t>(moment->item));
+    const Timeline::Slice& known = tracks.timeline.slices.at(static_cast<std::size_t>(moment->item.value()));
     REQUIRE((whole && counted && moment->state == state_of(slice.kind) && known.statement == slice.statement));
     sum[static_cast<std::size_t>(state_of(slice.kind))] += slice.to - slice.from;
   }

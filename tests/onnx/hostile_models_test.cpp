@@ -170,7 +170,7 @@ void check_complete(const Diagnostics& diagnostics) {
     if (diagnostic.severity != Severity::error) continue;
     INFO(format_diagnostic(diagnostic));
     CHECK_FALSE(diagnostic.code.empty());
-    CHECK_FALSE(diagnostic.place.file.empty());
+    CHECK_FALSE(diagnostic.location.file.empty());
     CHECK_FALSE(diagnostic.remedy.empty());
     // More than what is there: what is wrong with it.
     CHECK(std::count(diagnostic.message.begin(), diagnostic.message.end(), ' ') >= 2);

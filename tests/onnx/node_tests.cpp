@@ -95,7 +95,7 @@ std::string text_of(const Diagnostics& diagnostics) {
   std::string text;
   for (const Diagnostic& d : diagnostics.entries()) {
     if (d.severity != Severity::error) continue;
-    text += fmt::format("{}{}: {} [{}]", text.empty() ? "" : ", ", d.place.object, d.message, d.code);
+    text += fmt::format("{}{}: {} [{}]", text.empty() ? "" : ", ", d.location.object, d.message, d.code);
   }
   return text;
 }

@@ -108,7 +108,7 @@ TEST_CASE("a network that cannot be written leaves nothing behind", "[networks]"
   const std::string path = test::build_folder().string() + "/no/such/folder/lenet.onnx";
   REQUIRE_FALSE(write_network("lenet", {}, path, diagnostics));
   CHECK(diagnostics.entries()[0].code == "cannot-write");
-  CHECK(diagnostics.entries()[0].place.file == path);
+  CHECK(diagnostics.entries()[0].location.file == path);
   CHECK_FALSE(std::filesystem::exists(test::build_folder() / "no"));
 }
 

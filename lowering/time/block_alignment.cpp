@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lowering/time/row_alignment.h"
+#include "lowering/time/block_alignment.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -35,8 +35,8 @@ std::int64_t cores_in_page(const LoopNest& nest, Space to, const IndexExpr& addr
 
 }  // namespace
 
-RowAlignment row_alignment(const LoopNest& nest, const Dma& dma, const Enclosing& around, const Target& target) {
-  check(target.dma.lines.has_value(), "the placement of rows on a target that says nothing of lines");
+BlockAlignment block_alignment(const LoopNest& nest, const Dma& dma, const Enclosing& around, const Target& target) {
+  check(target.dma.lines.has_value(), "the alignment of blocks on a target that says nothing of lines");
   const NestTensor& tensor = nest.tensors[dma.nest_tensor];
   const std::int64_t element_bytes = byte_size(nest.buffers[dma.buffer].type);
   const DmaShape shape = shape_of(nest, dma);

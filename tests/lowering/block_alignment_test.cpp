@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the rows of transfers begin in a line, and how many cores read side by side, of nests in text.
+// Where the blocks of transfers begin in a line, and how many cores read side by side, of nests in text.
 #include <catch2/catch.hpp>
 
 #include "core/stage.h"
 #include "fixtures.h"
 #include "lowering/ir/enclosing.h"
 #include "lowering/ir/multiple_of.h"
-#include "lowering/time/row_alignment.h"
+#include "lowering/time/block_alignment.h"
 
 namespace stowage {
 namespace {
@@ -18,19 +18,19 @@ Target target_of_lines() {
 }
 
 /// By tensor name, in program order.
-std::vector<std::pair<std::string, RowAlignment>> alignments(const LoopNest& nest) {
-  std::vector<std::pair<std::string, RowAlignment>> found;
+std::vector<std::pair<std::string, BlockAlignment>> alignments(const LoopNest& nest) {
+  std::vector<std::pair<std::string, BlockAlignment>> found;
   visit_with_enclosing(nest, [&](const Stmt& statement, const Enclosing& around) {
     const auto* dma = std::get_if<Dma>(&statement.node);
     if (dma == nullptr) return;
-    found.emplace_back(nest.tensors[dma->nest_tensor].name, row_alignment(nest, *dma, around, target_of_lines()));
+    found.emplace_back(nest.tensors[dma->nest_tensor].name, block_alignment(nest, *dma, around, target_of_lines()));
   });
   return found;
 }
 
 }  // namespace
 
-TEST_CASE("rows of the paper's product begin at lines, and cores that split its columns do not read side by side") {
+TEST_CASE("blocks of the paper's product begin at lines, and cores that split its columns do not read side by side") {
   // A[1][1024] by 64, B[1024][1024] in rows of 128 columns, C[1][1024] by 128; a core has 1024 columns of its own.
   const auto found = alignments(fixtures::paper_matmul());
   REQUIRE(found.size() == 3);
@@ -41,7 +41,7 @@ TEST_CASE("rows of the paper's product begin at lines, and cores that split its 
   }
 }
 
-TEST_CASE("rows begin where their tile, their loops and their core put them") {
+TEST_CASE("blocks begin where their tile, their loops and their core put them") {
   // 64 rows of 72 floats (288 bytes: two lines and a quarter) of B[64][72]; cores c have 8 rows each, in loop i.
   fixtures::NestBuilder nest("matmul", fixtures::matmul_stages(1, 72, 64));
   const VarId c = nest.core("c", "y", 8, 1);
@@ -62,11 +62,11 @@ TEST_CASE("rows begin where their tile, their loops and their core put them") {
   const auto found = alignments(std::move(nest).build());
   REQUIRE(found.size() == 3);
   // Rows 288 bytes apart: at 0, 32, 64 or 96 of a line. Cores 2304 bytes apart, more than a page.
-  CHECK(found[0].second == RowAlignment{32, 0, 1});
+  CHECK(found[0].second == BlockAlignment{32, 0, 1});
   // From column 4, cores 8 columns apart: at 16, 48, 80, 112; all 8 in a page.
-  CHECK(found[1].second == RowAlignment{32, 16, 8});
+  CHECK(found[1].second == BlockAlignment{32, 16, 8});
   // A loop of one trip moves nothing; all cores read the same line.
-  CHECK(found[2].second == RowAlignment{128, 0, 8});
+  CHECK(found[2].second == BlockAlignment{128, 0, 8});
 }
 
 TEST_CASE("the largest power of two that divides an index") {
