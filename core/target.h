@@ -48,8 +48,7 @@ struct Pipelines {
   double function_cycles = 1;     ///< exp, log and what is made of them, of one element
 };
 
-/// Register communication down a column of the mesh, or along a row: one core sends registers, all others take and
-/// store them.
+/// Register communication down a column of the mesh, or along a row: one core sends, all others take and store.
 struct ColumnBroadcast {
   double start_cycles = 0;   ///< from the last core's coming until the first register is there
   double vector_cycles = 1;  ///< of a core, for a register: its load and sending, or its taking and store
@@ -142,9 +141,8 @@ Result<Target> parse_target(std::string_view toml, const std::string& file, cons
 Result<Target> load_target(const std::string& name_or_path, const std::vector<std::string>& overrides,
                            Diagnostics& diagnostics, std::span<const TargetFamily> families = {});
 std::vector<std::string> built_in_targets();
-/// Whether it has rates for it, and emitted code can: of so many rows, in whole registers (core/athread_machine.h).
+/// Whether it has rates for it, and emitted code can: to so many cores, in whole registers (core/athread_machine.h).
 bool sends_down_columns(const Target& target);
-/// The same along its rows, as fast.
 bool sends_along_rows(const Target& target);
 /// The TOML text that describes `target` completely (for --print-config and plan files).
 std::string to_toml(const Target& target);
