@@ -51,7 +51,7 @@ Diagnostic death_of(const Job& job, const ProcessEnd& end, std::optional<std::in
     death.message = fmt::format("the job's process was ended by {}{}", signal_text(end.signal), under);
   } else {
     death.message =
-        fmt::format("the job's process ended with exit code {} before the job{}", end.exit_code.value(), under);
+        fmt::format("the job's process ended with exit code {} before the job{}", end.exit_code.value_or(-1), under);
   }
   if (end.signal == SIGKILL) {
     death.remedy =

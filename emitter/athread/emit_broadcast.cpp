@@ -91,10 +91,13 @@ void emit_sent_box(KernelContext& k, int statement, const SentBox& sent) {
   if (bytes == 0) return;
   factors.insert(factors.begin(), std::to_string(bytes));
   if (!conditions.empty()) k.out.open(fmt::format("if ({}) {{", fmt::join(conditions, " && ")));
-  send(broadcast.to,
-       fmt::format("core {} {} == {}", broadcast.to == Space::row ? "%" : "/", columns, k.index(broadcast.sender)),
-       begin_of(k, broadcast.source, broadcast.region), begin_of(k, broadcast.buffer, broadcast.region),
-       fmt::format("{}", fmt::join(factors, " * ")));
+  const std::string sends =
+      fmt::format("core {} {} == {}", broadcast.to == Space::row ? "%" : "/", columns, k.index(broadcast.sender));
+  const std::string to = begin_of(k, broadcast.buffer, broadcast.region);
+  // Where the others would have what is sent, there may be nothing of their LDMs.
+  std::string from = begin_of(k, broadcast.source, broadcast.region);
+  if (from != k.box(broadcast.source)) from = fmt::format("{} ? {} : 0", sends, from);
+  send(broadcast.to, sends, from, to, fmt::format("{}", fmt::join(factors, " * ")));
   if (!conditions.empty()) k.out.close();
 }
 

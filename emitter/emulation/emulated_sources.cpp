@@ -208,7 +208,7 @@ void report_ending(const EmulationJob& job, const ProcessResult& process, Diagno
   } else if (process.signal != 0) {
     diagnostic.message = fmt::format("the emulated program was ended by signal {}", process.signal);
   } else {
-    diagnostic.message = fmt::format("the emulated program ended with exit code {}", process.exit_code.value());
+    diagnostic.message = fmt::format("the emulated program ended with exit code {}", process.exit_code.value_or(-1));
   }
   if (!job.options.sanitize) {
     diagnostic.notes.push_back(fmt::format("its memory was limited to {:.1f} GiB",

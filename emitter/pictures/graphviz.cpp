@@ -54,7 +54,7 @@ Result<GraphvizAnswer> run_dot(std::vector<std::string> options, const std::stri
       const std::string said = result.output.substr(0, result.output.find('\n'));
       return fail(diagnostics, result.signal != 0
                                    ? fmt::format("'dot' was ended by signal {}", result.signal)
-                                   : fmt::format("'dot' failed with exit code {}: {}", result.exit_code.value(), said));
+                                   : fmt::format("'dot' failed with exit code {}: {}", result.exit_code.value_or(-1), said));
     }
     std::ifstream reader(output, std::ios::binary);
     std::string picture{std::istreambuf_iterator<char>(reader), std::istreambuf_iterator<char>()};

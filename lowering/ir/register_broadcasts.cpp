@@ -54,13 +54,17 @@ class Finder {
     }
   }
 
-  static bool is_awaited_at_once(Block::const_iterator here, Block::const_iterator end) {
-    const auto next = std::find_if(std::next(here), end, [&](const StmtPtr& s) {
-      const auto* wait = std::get_if<Wait>(&s->node);
-      const bool is_this = wait != nullptr && !wait->slot && wait->dma == (*here)->id;
-      return is_this || (wait == nullptr && !std::holds_alternative<Broadcast>(s->node));
-    });
-    return next != end && std::holds_alternative<Wait>((*next)->node);
+  /// Behind other broadcasts, and waits for these. A wait for a get may be a barrier, behind which the LDM is free.
+  bool is_awaited_at_once(Block::const_iterator here, Block::const_iterator end) const {
+    for (auto next = std::next(here); next != end; ++next) {
+      if (std::holds_alternative<Broadcast>((*next)->node)) continue;
+      const auto* wait = std::get_if<Wait>(&(*next)->node);
+      if (wait == nullptr || !wait->dma) return false;
+      if (*wait->dma == (*here)->id) return true;
+      const Stmt* const other = find_statement(nest_, *wait->dma);
+      if (other == nullptr || !std::holds_alternative<Broadcast>(other->node)) return false;
+    }
+    return false;
   }
 
   [[nodiscard]] std::optional<std::string> why_not(const Broadcast& broadcast) const {

@@ -16,7 +16,8 @@ namespace stowage {
 /// By Stmt::id, the broadcasts of a nest that the cores of a target cannot make so, and why, in words that end a
 /// sentence about them: "…, and they are no whole registers of 32 bytes". What they move begins at a whole register and
 /// lies in one piece in both LDMs; behind them in their block come the waits for them, with nothing between that is no
-/// broadcast or wait for one; and all cores of the machine's row or column take part.
+/// broadcast or wait for one (a wait for a get may be a barrier, behind which the LDM is free); and all cores of the
+/// machine's row or column take part.
 std::map<int, std::string> broadcasts_not_by_registers(const LoopNest& nest, const Target& target);
 
 /// Bytes that a broadcast moves at most.

@@ -43,6 +43,7 @@ std::string replaced(std::string text, const std::string& part, const std::strin
 struct Product {
   int tile_x = 4, tile_y = 8, tile_k = 8;
   int fewer_rows = 0;  ///< of C, than 8 tiles have
+  int pieces = 1;      ///< in which what a core has is sent, one a step; of A more than one only where tile_x is 1
 
   [[nodiscard]] std::string text() const {
     const int m = 8 * tile_x - fewer_rows, n = 8 * tile_y, k = 8 * tile_k;
@@ -50,9 +51,13 @@ struct Product {
     const std::string x = fewer_rows > 0 ? fmt::format("{0}*cx:{0}*cx + min({1} - {0}*cx, {0})", tile_x, m)
                                          : fmt::format("{0}*cx:{0}*cx + {0}", tile_x);
     const std::string y = fmt::format("{0}*cy:{0}*cy + {0}", tile_y);
-    const auto part = [&](const std::string& of) { return fmt::format("{0}*{1}:{0}*{1} + {0}", tile_k, of); };
-    const int bb = aligned(tile_x * tile_k), ar = bb + aligned(tile_k * tile_y), br = ar + bb;
-    const int cc = br + aligned(tile_k * tile_y);
+    const int step_k = tile_k / pieces;
+    const std::string sender = pieces == 1 ? "s" : fmt::format("(s / {})", pieces);
+    const auto part = [&](const std::string& of) {
+      return fmt::format("{0}*{1}:{0}*{1} + {0}", of == "s" ? step_k : tile_k, of);
+    };
+    const int bb = aligned(tile_x * tile_k), ar = bb + aligned(tile_k * tile_y);
+    const int br = ar + aligned(tile_x * step_k), cc = br + aligned(step_k * tile_y);
     std::string text = fmt::format(
         "nest matmul {{\n  input A f32[{0},{2}]\n  input B f32[{2},{1}]\n  output C f32[{0},{1}]\n"
         "  stage matmul {{\n    C[x < {0}, y < {1}] = sum over k < {2} of (#0 * #1)\n    #0 = A[x, k]\n"
@@ -68,16 +73,16 @@ struct Product {
     text += fmt::format("  ldm {} bytes\n", cc + aligned(tile_x * tile_y));
     buffer("AA", "A", tile_x, tile_k, 0, fmt::format("{}*cx, {}*cy", tile_x, tile_k));
     buffer("BB", "B", tile_k, tile_y, bb, fmt::format("{}*cx, {}*cy", tile_k, tile_y));
-    buffer("AR", "A", tile_x, tile_k, ar, fmt::format("{}*cx, {}*s", tile_x, tile_k));
-    buffer("BR", "B", tile_k, tile_y, br, fmt::format("{}*s, {}*cy", tile_k, tile_y));
+    buffer("AR", "A", tile_x, step_k, ar, fmt::format("{}*cx, {}*s", tile_x, step_k));
+    buffer("BR", "B", step_k, tile_y, br, fmt::format("{}*s, {}*cy", step_k, tile_y));
     buffer("CC", "C", tile_x, tile_y, cc, fmt::format("{}*cx, {}*cy", tile_x, tile_y));
     text += fmt::format(
         "  body {{\n    0  get A[{0}, {2}] -> AA\n    1  get B[{3}, {1}] -> BB\n    2  fill CC with 0\n    3  wait 0\n"
-        "    4  wait 1\n    5  for s < 8 of k {{\n    6    broadcast AA of column s -> AR of row over [{0}, {4}]\n"
-        "    7    broadcast BB of row s -> BR of column over [{4}, {1}]\n    8    wait 6\n    9    wait 7\n"
+        "    4  wait 1\n    5  for s < {5} of k {{\n    6    broadcast AA of column {6} -> AR of row over [{0}, {4}]\n"
+        "    7    broadcast BB of row {6} -> BR of column over [{4}, {1}]\n    8    wait 6\n    9    wait 7\n"
         "   10    compute update CC = matmul(AR, BR) over x={0}, y={1}, k={4}\n       }}\n"
         "   11  put CC -> C[{0}, {1}]\n   12  wait 11\n  }}\n}}\n",
-        x, y, part("cy"), part("cx"), part("s"));
+        x, y, part("cy"), part("cx"), part("s"), 8 * pieces, sender);
     return text;
   }
 };
@@ -105,7 +110,8 @@ std::vector<float> product_of(const Tensor& a, const Tensor& b) {
 }
 
 /// Checks that the nest is emitted as the vendor's headers want it, and computes the product in emulation.
-void check_computes(const LoopNest& nest, const Target& target, EmulationLevel level, std::mt19937& random) {
+void check_computes(const LoopNest& nest, const Target& target, EmulationLevel level, std::mt19937& random,
+                    bool sanitize = false) {
   const Program program = fixtures::program_of(nest, target);
   const EmittedProgram emitted = emit_athread(program);
   CHECK(test::complaints_of_vendor_headers({&emitted}) == "");
@@ -114,6 +120,7 @@ void check_computes(const LoopNest& nest, const Target& target, EmulationLevel l
   const std::vector<Tensor> inputs = {a, b};
   EmulationOptions options;
   options.level = level;
+  options.sanitize = sanitize;
   options.workers = 2;
   Diagnostics diagnostics;
   const auto run = emulate(program, emitted, inputs, options, {}, diagnostics);
@@ -148,6 +155,20 @@ TEST_CASE("panels go along rows and down columns of the mesh, register by regist
   CHECK_THAT(kernel, Catch::Contains("broadcast_along_row(core % 8 == t_s, ldm->t_AA, ldm->t_AR, 128);"));
 }
 
+TEST_CASE("what a core sends in pieces is named by the core that has it only") {
+  Product product;
+  product.tile_x = 1;
+  product.tile_k = 16;
+  product.pieces = 2;
+  const LoopNest nest = parsed(product.text());
+  const Target target = sunway();
+  CHECK(verify(nest, target).value_or("sound") == "sound");
+  CHECK(verify_results(nest, target).value_or("sound") == "sound");
+  CHECK(check_nest(nest, target).faults.empty());
+  std::mt19937 random(7);
+  check_computes(nest, target, EmulationLevel::check, random, /*sanitize=*/true);
+}
+
 TEST_CASE("what is sent by registers has its cost, in closed form and simulated") {
   const LoopNest nest = parsed(Product{}.text());
   Target target = sunway();
@@ -180,6 +201,7 @@ TEST_CASE("random panels that are exchanged compute the product", "[random]") {
     product.tile_x = draw(1, 6);
     product.tile_y = 8 * draw(1, 3);
     product.tile_k = 8 * draw(1, 2);
+    if (product.tile_x == 1) product.pieces = product.tile_k / 8;
     // Down to no row for the last cores.
     product.fewer_rows = static_cast<int>(random() % 2) * draw(1, 2 * product.tile_x);
     if (product.fewer_rows > 0) ++short_parts;
