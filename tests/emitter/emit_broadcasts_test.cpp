@@ -235,6 +235,10 @@ TEST_CASE("what cannot go register by register is refused with the reason") {
                                               "   12  wait 11", "   13  wait 12");
   CHECK(why(awaited_behind, target) ==
         "it is to be awaited at once, behind nothing but broadcasts: the cores make it while they wait");
+  std::string behind_a_get = replaced(text, "    8    wait 6\n    9    wait 7\n   10    compute",
+                                      "    8    wait 0\n    9    wait 6\n   10    wait 7\n   11    compute");
+  behind_a_get = replaced(replaced(behind_a_get, "   11  put", "   12  put"), "   12  wait 11", "   13  wait 12");
+  CHECK(why(behind_a_get, target).starts_with("it is to be awaited at once"));
   CHECK(why(replaced(text, "8*s:8*s + 8]\n    7", "8*s:8*s + 4]\n    7"), target) == "it is not one piece of AA");
   Product odd;
   odd.tile_y = 12;
