@@ -52,9 +52,9 @@ Result<GraphvizAnswer> run_dot(std::vector<std::string> options, const std::stri
     if (result.out_of_time) return GraphvizAnswer{"", true};
     if (result.exit_code != 0) {
       const std::string said = result.output.substr(0, result.output.find('\n'));
-      return fail(diagnostics, result.signal != 0
-                                   ? fmt::format("'dot' was ended by signal {}", result.signal)
-                                   : fmt::format("'dot' failed with exit code {}: {}", result.exit_code.value_or(-1), said));
+      return fail(diagnostics, result.signal != 0 ? fmt::format("'dot' was ended by signal {}", result.signal)
+                                                  : fmt::format("'dot' failed with exit code {}: {}",
+                                                                result.exit_code.value_or(-1), said));
     }
     std::ifstream reader(output, std::ios::binary);
     std::string picture{std::istreambuf_iterator<char>(reader), std::istreambuf_iterator<char>()};

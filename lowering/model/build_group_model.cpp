@@ -183,8 +183,8 @@ class ModelBuilder {
       // A window and its centre (LRN, a 3x3 convolution and the addition of its operand) are at the same place: of both
       // the whole window is demanded.
       if (!(demand.tile - all->tile).is_constant()) {
-        widen_reductions(demand);
-        widen_reductions(*all);
+        demand = with_whole_reductions(std::move(demand), model_);
+        all = with_whole_reductions(*std::move(all), model_);
       }
       const IndexExpr shift = demand.tile - all->tile;
       if (!demand.exact || !all->exact || !shift.is_constant()) return {true, 0, demanded_bounds(model_, s, axis)};
@@ -193,23 +193,6 @@ class ModelBuilder {
     }
     check(all.has_value(), "a stage whose output nobody reads");
     return *all;
-  }
-
-  /// Takes the tiles of reductions out of a demand: all their values belong to its window.
-  void widen_reductions(AxisDemand& demand) const {
-    IndexExpr tile = demand.tile.constant();
-    for (const IndexTerm& term : demand.tile.terms()) {
-      const bool variable = term.atom.kind == IndexAtom::Kind::variable;
-      const ModelIterator* iterator = variable ? &model_.iterators[IteratorId(term.atom.variable.index())] : nullptr;
-      if (iterator == nullptr || iterator->spatial) {
-        tile += IndexExpr::of_atom(term.atom) * term.coefficient;
-        continue;
-      }
-      const std::int64_t reach = term.coefficient * (iterator->extent - 1);
-      demand.window.low += std::min<std::int64_t>(0, reach);
-      demand.window.high += std::max<std::int64_t>(0, reach);
-    }
-    demand.tile = tile;
   }
 
   /// An index of a reader's access in terms of what is demanded of the reader.

@@ -77,32 +77,14 @@ Stage add_copy(StageList& list, StageTensorId input) {
   return copy_stage(list, input, copy);
 }
 
-/// What is demanded where the reductions of a window have no loops, as all of the window is there then.
-AxisDemand with_whole_windows(AxisDemand demand, const GroupModel& model) {
-  IndexExpr tile = demand.tile.constant();
-  for (const IndexTerm& term : demand.tile.terms()) {
-    const bool variable = term.atom.kind == IndexAtom::Kind::variable;
-    const ModelIterator* iterator = variable ? &model.iterators[IteratorId(term.atom.variable.index())] : nullptr;
-    if (iterator == nullptr || iterator->spatial) {
-      tile += IndexExpr::of_atom(term.atom) * term.coefficient;
-      continue;
-    }
-    const std::int64_t reach = term.coefficient * (iterator->extent - 1);
-    demand.window.low += std::min<std::int64_t>(0, reach);
-    demand.window.high += std::max<std::int64_t>(0, reach);
-  }
-  demand.tile = tile;
-  return demand;
-}
-
 /// Whether other readers want of a stage what its own want, or all of their windows. What moves with a reduction alone,
 /// channels of a convolution, would be wanted as a whole.
 bool same_demands(const StageList& own, const StageList& with_others, StageId stage) {
   const GroupModel model = model_of_no_target(own);
   const GroupModel others = model_of_no_target(with_others);
   for (const VarId axis : own.stages[stage].spatial_axes()) {
-    const AxisDemand wanted = with_whole_windows(model.demands[stage][axis], model);
-    const AxisDemand now = with_whole_windows(others.demands[stage][axis], others);
+    const AxisDemand wanted = with_whole_reductions(model.demands[stage][axis], model);
+    const AxisDemand now = with_whole_reductions(others.demands[stage][axis], others);
     const bool same = wanted.exact && now.exact && wanted.tile == now.tile && wanted.window == now.window;
     const bool moves = !now.tile.is_constant() || model.demands[stage][axis].tile == now.tile;
     if (!same || !moves) return false;

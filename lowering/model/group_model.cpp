@@ -109,6 +109,23 @@ BufferId frame_of(const GroupModel& model, BufferId buffer) {
   return buffer;
 }
 
+AxisDemand with_whole_reductions(AxisDemand demand, const GroupModel& model) {
+  IndexExpr tile = demand.tile.constant();
+  for (const IndexTerm& term : demand.tile.terms()) {
+    const bool variable = term.atom.kind == IndexAtom::Kind::variable;
+    const ModelIterator* iterator = variable ? &model.iterators[IteratorId(term.atom.variable.index())] : nullptr;
+    if (iterator == nullptr || iterator->spatial) {
+      tile += IndexExpr::of_atom(term.atom) * term.coefficient;
+      continue;
+    }
+    const std::int64_t reach = term.coefficient * (iterator->extent - 1);
+    demand.window.low += std::min<std::int64_t>(0, reach);
+    demand.window.high += std::max<std::int64_t>(0, reach);
+  }
+  demand.tile = tile;
+  return demand;
+}
+
 Interval demanded_bounds(const GroupModel& model, StageId stage, VarId axis) {
   std::optional<Interval> all;
   for (const auto& [reader, read] : model.readers_of(stage)) {

@@ -108,6 +108,8 @@ bool moves_all_stores(const GroupModel& model, IteratorId iterator);
 
 /// The last of the buffers that overwrite each other in place, beginning with this one: its box is that of all.
 BufferId frame_of(const GroupModel& model, BufferId buffer);
+/// A demand without tiles of reductions: all their values belong to its window.
+AxisDemand with_whole_reductions(AxisDemand demand, const GroupModel& model);
 /// Static bounds of what a stage's readers want of a dimension of its output, to see whether they look outside of it.
 Interval demanded_bounds(const GroupModel& model, StageId stage, VarId axis);
 

@@ -290,9 +290,8 @@ class BranchAndBound {
       const std::vector<BoundedOrders>& bounded) {
     std::vector<std::pair<std::int64_t, std::size_t>> all;
     for (const BoundedOrders& alike : bounded) {
-      static const std::vector<std::size_t> none = {0};
-      for (const std::size_t order : alike.orders == nullptr ? none : *alike.orders)
-        all.emplace_back(alike.least, order);
+      if (alike.orders == nullptr) return {{alike.least, 0}};
+      for (const std::size_t order : *alike.orders) all.emplace_back(alike.least, order);
     }
     std::sort(all.begin(), all.end());
     return all;

@@ -256,7 +256,8 @@ TEST_CASE("what is not emitted yet is refused, not left out") {
   Broadcast broadcast;
   broadcast.source = broadcast.buffer = BufferUse(BufferId(0));
   nest.body.push_back(std::make_shared<const Stmt>(Stmt{1000, broadcast, ""}));
-  CHECK_THROWS_WITH(canonical_kernel(nest, sw26010()), Catch::Contains("broadcast 1000 is not emitted: nothing is sent along a row"));
+  CHECK_THROWS_WITH(canonical_kernel(nest, sw26010()),
+                    Catch::Contains("broadcast 1000 is not emitted: nothing is sent along a row"));
 }
 
 TEST_CASE("the emitted kernel of a padded, strided convolution is as written down") {
