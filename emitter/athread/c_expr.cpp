@@ -249,4 +249,17 @@ std::string c_binary(BinaryOp op, ElementType type, const std::string& a, const 
 
 std::string c_scalar(const ScalarExpr& e, const ScalarNames& names) { return ScalarPrinter(e, names).print(e); }
 
+std::string without_outer_parentheses(std::string text) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '(') ++depth;
+    if (text[i] == ')') --depth;
+    if (depth == 0) {
+      if (text[0] == '(' && i + 1 == text.size()) return text.substr(1, i - 1);
+      break;
+    }
+  }
+  return text;
+}
+
 }  // namespace stowage

@@ -42,6 +42,10 @@ struct ScalarNames {
 /// converted back after every operation, as if computed in their own type.
 std::string c_scalar(const ScalarExpr& e, const ScalarNames& names);
 
+/// An expression without the parentheses around all of it: of a whole right-hand side they only get in the reader's
+/// way.
+std::string without_outer_parentheses(std::string text);
+
 /// `a` op `b` in the element type, for a reduction step.
 std::string c_binary(BinaryOp op, ElementType type, const std::string& a, const std::string& b);
 

@@ -68,6 +68,7 @@ class ComputeWriter {
 
   friend class RegisterBlock;
   friend class GatheredLanes;
+  friend class BlockEnds;
   KernelContext& k_;
   const Stmt& stmt_;
   const Compute& compute_;

@@ -152,18 +152,7 @@ std::string ComputeWriter::value(const ScalarExpr& e, const std::string& accumul
     k_.out.line(fmt::format("const {} {} = {};", c_name_of(type), name, text));
     return name;
   };
-  std::string text = c_scalar(e, with);
-  // The outer parentheses of a whole right-hand side only get in the reader's way.
-  int depth = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '(') ++depth;
-    if (text[i] == ')') --depth;
-    if (depth == 0) {
-      if (text[0] == '(' && i + 1 == text.size()) return text.substr(1, i - 1);
-      break;
-    }
-  }
-  return text;
+  return without_outer_parentheses(c_scalar(e, with));
 }
 
 void ComputeWriter::open_loop(std::size_t axis, bool full) {
@@ -258,6 +247,7 @@ void ComputeWriter::write_vector() {
 void ComputeWriter::write() {
   if (!stmt_.note.empty()) k_.comment(stmt_.note);
   const bool blocks = compute_.form == ComputeForm::register_block && can_block_registers();
+  check(blocks || !k_.chains.contains(stmt_.id), "a sum that is not in register blocks has no registers for others");
   check(!blocks || k_.target.cores.vector_lanes == lanes_of_floatv4,
         "a register block for a target whose vectors are no floatv4");
   const bool gathers = lane_loop(k_.nest, compute_, k_.target) != LaneLoop::plain;

@@ -10,19 +10,11 @@
 
 #include "core/athread_machine.h"
 #include "core/check.h"
-#include "core/overloaded.h"
 #include "emitter/athread/compute_writer.h"
+#include "emitter/athread/vector_expression.h"
 #include "lowering/ir/compute_form.h"
 
 namespace stowage {
-namespace {
-
-const ScalarNode::Binary* as_product(const ScalarExpr& e) {
-  const auto* binary = std::get_if<ScalarNode::Binary>(&e->value);
-  return binary != nullptr && binary->op == BinaryOp::multiply ? binary : nullptr;
-}
-
-}  // namespace
 
 class GatheredLanes {
  public:
@@ -30,7 +22,9 @@ class GatheredLanes {
       : w_(w),
         lane_(w.compute_.lane_axis.value().index()),
         lane_base_(w.axes_[lane_].variable),
-        expression_(w.compute_.part == Compute::Part::finish ? w.stage_.finish : w.stage_.body) {
+        expression_(w.compute_.part == Compute::Part::finish ? w.stage_.finish : w.stage_.body),
+        expressions_(w.k_.out, {[this](const std::string& constant) { return constants_.at(constant); },
+                                [this](ReadId read) { return name_of(read); }, [this] { return accumulator(); }}) {
     visit_nodes(expression_, [&](const ScalarNode& node) {
       if (const auto* read = std::get_if<ScalarNode::Read>(&node.value)) reads_.insert(read->read);
       accumulates_ = accumulates_ || std::holds_alternative<ScalarNode::Accumulator>(node.value);
@@ -128,7 +122,7 @@ class GatheredLanes {
       w_.open_loop(i, false);
     }
     write_loads(true);
-    temporaries_.clear();
+    expressions_.begin_scope();
     for (std::int64_t v = 0; v < vectors; ++v) {
       at_vector(v);
       write_result();
@@ -189,7 +183,7 @@ class GatheredLanes {
       if (use_of(read) == LaneUse::contiguous) write_load(name_of(read), buffer, index);
       if (use_of(read) == LaneUse::strided) write_gather(name_of(read), buffer, index);
     }
-    temporaries_.clear();
+    expressions_.begin_scope();
     write_result();
   }
 
@@ -197,7 +191,7 @@ class GatheredLanes {
     const BufferUse& buffer = w_.compute_.output_buffer;
     const std::vector<IndexExpr> output = w_.output_index();
     if (accumulates_) write_load(accumulator(), buffer, output);
-    const std::string result = value(expression_);
+    const std::string result = expressions_.value(expression_);
     const std::vector<IndexExpr> index = at_lane_base(output);
     w_.k_.out.line(fmt::format("simd_store{}({}, &{});", suffix(buffer, index), result, w_.element(buffer, index)),
                    w_.stmt_.id);
@@ -238,62 +232,6 @@ class GatheredLanes {
     return w_.begins_vector(buffer, index, by_vectors) ? "" : "u";
   }
 
-  /// The name of a vector that has the value of an expression; each different operation once, on a line before.
-  std::string value(const ScalarExpr& e) {
-    return std::visit(
-        Overloaded{[&](const ScalarNode::Constant& n) { return constants_.at(c_constant(e->type, n.value)); },
-                   [&](const ScalarNode::Read& n) { return name_of(n.read); },
-                   [&](const ScalarNode::Accumulator&) { return accumulator(); },
-                   [&](const ScalarNode::Binary& n) { return named(operation(n)); },
-                   [&](const auto&) -> std::string { fail_check("an expression without instructions for vectors"); }},
-        e->value);
-  }
-
-  std::string named(const std::string& text) {
-    const auto [known, added] = temporaries_.emplace(text, fmt::format("t{}_", temporaries_.size()));
-    if (added) w_.k_.out.line(fmt::format("floatv4 {} = {};", known->second, text));
-    return known->second;
-  }
-
-  std::string operation(const ScalarNode::Binary& n) {
-    switch (n.op) {
-      case BinaryOp::add:
-        if (const auto* product = as_product(n.a)) return fused("simd_vmas", *product, n.b);
-        if (const auto* product = as_product(n.b)) return fused("simd_vmas", *product, n.a);
-        return of_two("simd_vadds", n);
-      case BinaryOp::subtract:
-        if (const auto* product = as_product(n.b)) return fused("simd_vnmas", *product, n.a);
-        if (const auto* product = as_product(n.a)) return fused("simd_vmss", *product, n.b);
-        return of_two("simd_vsubs", n);
-      case BinaryOp::multiply: return of_two("simd_vmuls", n);
-      case BinaryOp::divide: return of_two("simd_vdivs", n);
-      case BinaryOp::minimum: return bounded(n, false);
-      case BinaryOp::maximum: return bounded(n, true);
-      default: fail_check("an operation without instructions for vectors");
-    }
-  }
-
-  std::string of_two(std::string_view instruction, const ScalarNode::Binary& n) {
-    const std::string a = value(n.a);
-    const std::string b = value(n.b);
-    return fmt::format("{}({}, {})", instruction, a, b);
-  }
-
-  std::string fused(std::string_view instruction, const ScalarNode::Binary& product, const ScalarExpr& third) {
-    const std::string a = value(product.a);
-    const std::string b = value(product.b);
-    const std::string c = value(third);
-    return fmt::format("{}({}, {}, {})", instruction, a, b, c);
-  }
-
-  /// The first operand, or the bound where that is beyond it: NaN stays.
-  std::string bounded(const ScalarNode::Binary& n, bool from_below) {
-    const std::string a = value(n.a);
-    const std::string bound = value(n.b);
-    return fmt::format("simd_vseleqs(simd_vfcmplts({}, {}), {}, {})", from_below ? a : bound, from_below ? bound : a, a,
-                       bound);
-  }
-
   ComputeWriter& w_;
   std::size_t lane_;
   IndexExpr lane_base_;                 ///< first lane of the vector being written
@@ -301,8 +239,8 @@ class GatheredLanes {
   const ScalarExpr& expression_;
   std::set<ReadId> reads_;
   bool accumulates_ = false;
-  std::map<std::string, std::string> constants_;    ///< by their text in C
-  std::map<std::string, std::string> temporaries_;  ///< of the vector being written, by what they compute
+  std::map<std::string, std::string> constants_;  ///< by their text in C
+  VectorExpression expressions_;
 };
 
 void ComputeWriter::write_gathered() { GatheredLanes(*this).write(); }

@@ -11,6 +11,7 @@
 
 #include "core/athread_machine.h"
 #include "core/check.h"
+#include "emitter/athread/block_ends.h"
 #include "emitter/athread/compute_writer.h"
 #include "lowering/ir/compute_form.h"
 
@@ -55,7 +56,7 @@ const ScalarNode::Read* as_float_read(const ScalarExpr& e) {
 
 class RegisterBlock {
  public:
-  explicit RegisterBlock(ComputeWriter& w) : w_(w), lane_(w.compute_.lane_axis.value().index()) {
+  explicit RegisterBlock(ComputeWriter& w) : w_(w), ends_(w), lane_(w.compute_.lane_axis.value().index()) {
     if (const auto block = w.compute_.block_axis; block && w.axes_[block->index()].constant != 1)
       block_ = block->index();
     const auto& product = std::get<ScalarNode::Binary>(w.stage_.body->value);
@@ -218,16 +219,16 @@ class RegisterBlock {
     if (own_braces) out.open("{");
     for (std::int64_t r = 0; r < rows; ++r) {
       std::vector<std::string> names;
-      for (std::size_t v = 0; v < offsets.size(); ++v) names.push_back(fmt::format("acc{}{}", r, v));
+      for (std::size_t v = 0; v < offsets.size(); ++v) names.push_back(AccumulatorGroup::name(r, v));
       out.line(fmt::format("{} {};", type, fmt::join(names, ", ")));
     }
-    const BufferUse& output = w_.compute_.output_buffer;
-    const auto for_each_accumulator = [&](std::string_view vector_call, bool store) {
+    const auto for_each_accumulator = [&](ComputeWriter& of, std::string_view vector_call, bool store) {
+      const BufferUse& output = of.compute_.output_buffer;
       for (std::int64_t r = 0; r < rows; ++r) {
         for (std::size_t v = 0; v < offsets.size(); ++v) {
-          const auto index = at_lane(w_.output_index(), r, offsets[v]);
-          const std::string name = fmt::format("acc{}{}", r, v);
-          const std::string place = w_.element(output, index);
+          const auto index = at_lane(of.output_index(), r, offsets[v]);
+          const std::string name = AccumulatorGroup::name(r, v);
+          const std::string place = of.element(output, index);
           if (vectors) {
             const char* suffix = aligned(output, index) ? "" : "u";
             out.line(fmt::format("{}{}({}, &{});", vector_call, suffix, name, place));
@@ -237,12 +238,19 @@ class RegisterBlock {
         }
       }
     };
-    for_each_accumulator("simd_load", false);
+    const AccumulatorGroup accumulators{
+        rows, offsets, vectors,
+        [&](std::vector<IndexExpr> index, std::int64_t row, std::int64_t at) {
+          return at_lane(std::move(index), row, at);
+        },
+        [&](BufferId buffer, const std::vector<IndexExpr>& index) { return aligned(buffer, index); }};
+    ends_.write_start(accumulators, [&] { for_each_accumulator(w_, "simd_load", false); });
     const std::size_t spatial = w_.stage_.spatial;
     for (std::size_t i = spatial; i < w_.axes_.size(); ++i) w_.open_loop(i, false);
     write_products(rows, offsets, type);
     for (std::size_t i = spatial; i < w_.axes_.size(); ++i) w_.close_loop(i);
-    for_each_accumulator("simd_store", true);
+    ends_.write_ends(accumulators);
+    for_each_accumulator(ends_.stored(), "simd_store", true);
     if (own_braces) out.close();
   }
 
@@ -328,6 +336,7 @@ class RegisterBlock {
   }
 
   ComputeWriter& w_;
+  BlockEnds ends_;
   std::size_t lane_;
   std::optional<std::size_t> block_;
   std::int64_t block_rows_ = 1;

@@ -77,7 +77,15 @@ void emit_fill(KernelContext& k, const Stmt& stmt, const Fill& fill) {
   for (; open > 0; --open) k.out.close();
 }
 
+/// What a sum carries in its registers is written with it (block_ends.h).
+void emit_in_registers(KernelContext& k, const Stmt& stmt) {
+  const auto* compute = std::get_if<Compute>(&stmt.node);
+  const std::string what = compute != nullptr ? k.nest.stages.stages[compute->stage].name : stmt.note;
+  k.comment(fmt::format("{}: in the registers of the sum", what));
+}
+
 void emit_statement(KernelContext& k, const Stmt& stmt) {
+  if (is_marked_as_in_registers(stmt)) return emit_in_registers(k, stmt);
   if (const auto* loop = std::get_if<Loop>(&stmt.node)) {
     if (!stmt.note.empty()) k.comment(stmt.note);
     const std::string& variable = k.variables[loop->variable.index()];

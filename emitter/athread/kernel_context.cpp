@@ -35,6 +35,10 @@ KernelContext::KernelContext(const LoopNest& loop_nest, const Target& its_target
       canonical(is_canonical),
       barriers(team_barriers(loop_nest)),
       rows(known_rows(loop_nest)) {
+  for (RegisterChain& chain : register_chains(loop_nest)) {
+    const int sum = chain.sum->id;
+    chains.emplace(sum, std::move(chain));
+  }
   const auto name = [&](IdentifierPool& from, const std::string& given, std::string_view kind, std::size_t i) {
     return canonical ? from.take(fmt::format("{}{}", kind, i)) : from.take_of_model(given);
   };

@@ -11,6 +11,7 @@
 #include "emitter/athread/c_expr.h"
 #include "emitter/athread/c_writer.h"
 #include "lowering/ir/loop_nest.h"
+#include "lowering/ir/register_chains.h"
 #include "lowering/ir/team_barriers.h"
 #include "lowering/time/known_rows.h"
 
@@ -43,6 +44,7 @@ struct KernelContext {
   std::map<int, DmaNames> dma;            ///< by Stmt::id, of transfers that are awaited by their statement
   std::map<BufferId, DmaNames> by_slots;  ///< of those whose transfers are awaited by slot
   std::map<int, KnownRows> rows;          ///< by Stmt::id, of computations in register blocks
+  std::map<int, RegisterChain> chains;    ///< by Stmt::id of their sums
   std::vector<std::shared_ptr<const IndexTable>> tables;
   std::vector<std::string> table_names;
 

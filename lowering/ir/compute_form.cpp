@@ -160,6 +160,8 @@ bool may_have_form(const LoopNest& nest, const Compute& compute, const Target& t
   if (target.cores.vector_lanes < 2 || stage.spatial == 0 || compute.lane_axis != VarId(stage.spatial - 1))
     return false;
   if (compute.form == ComputeForm::vector) return !compute.block_axis;
+  if (compute.part == Compute::Part::map)  // in the registers of a sum: verify_registers has the rest
+    return may_gather_lanes(stage, compute.part) && (!compute.block_axis || *compute.block_axis < *compute.lane_axis);
   const auto reads = product_in_registers(stage, compute.part, *compute.lane_axis);
   if (!reads || !compute.block_axis) return reads.has_value();
   return *compute.block_axis < *compute.lane_axis &&

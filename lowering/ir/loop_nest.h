@@ -178,13 +178,15 @@ struct Fill {
   BufferUse buffer;  ///< without an origin
   double value = 0;
   std::optional<std::vector<Range>> around = std::nullopt;
+  bool in_registers = false;  ///< where a sum's accumulators begin, not stored (lowering/ir/register_chains.h)
 };
 
 /// Form of the emitted inner loops; the time model charges their rate.
 enum class ComputeForm : std::uint8_t {
   scalar,         ///< plain loops, not contiguous
   vector,         ///< innermost loop over `lane_axis`, contiguous in the output
-  register_block  ///< sum of products in named vector accumulators: rows of block_axis x vectors of lane_axis
+  register_block  ///< sum of products in named vector accumulators: rows of block_axis x vectors of lane_axis; a map
+                  ///< in the accumulators of the sum before it (lowering/ir/register_chains.h)
 };
 
 struct Compute {

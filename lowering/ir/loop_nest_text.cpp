@@ -363,8 +363,9 @@ class Printer {
                    },
                    [&](const Wait& n) { return "wait " + (n.slot ? use(*n.slot) : std::to_string(*n.dma)); },
                    [&](const Fill& n) {
-                     return fmt::format("fill {}{} with {}", use(n.buffer),
-                                        n.around ? fmt::format(" around [{}]", list(*n.around)) : "", n.value);
+                     return fmt::format("fill {}{} with {}{}", use(n.buffer),
+                                        n.around ? fmt::format(" around [{}]", list(*n.around)) : "", n.value,
+                                        n.in_registers ? " in registers" : "");
                    },
                    [&](const Compute& n) { return compute(n); }, [](const Barrier&) { return std::string("barrier"); }},
         statement.node);

@@ -106,6 +106,10 @@ Stmt::Node StatementParser::simple_statement(const Token& keyword) {
     if (cursor_.accept("around")) fill.around = box();
     cursor_.expect("with");
     fill.value = cursor_.expect_number("a value");
+    if (cursor_.accept("in")) {
+      cursor_.expect("registers");
+      fill.in_registers = true;
+    }
     return fill;
   }
   if (cursor_.accept("compute")) return compute();

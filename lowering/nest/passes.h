@@ -21,6 +21,7 @@ namespace stowage {
 LoopNest clip_and_pad(LoopNest nest, const Target& target);
 LoopNest double_buffer(LoopNest nest, const Target& target);
 LoopNest choose_forms(LoopNest nest, const Target& target);
+LoopNest keep_in_registers(LoopNest nest, const Target& target);
 LoopNest set_dma_units(LoopNest nest, const Target& target);
 
 struct Pass {
@@ -63,6 +64,9 @@ inline constexpr Pass nest_passes[] = {
     {"double-buffer", "Buffers of several slots are loaded a trip ahead, and stored while the next trips compute.",
      double_buffer},
     {"choose-forms", "Every computation runs as plain loops, as a vector loop or as register blocks.", choose_forms},
+    {"registers",
+     "Sums in register blocks begin in registers, and what follows in their place is computed before the store.",
+     keep_in_registers},
     {"dma-units", "Aligned transfers of elements narrower than the DMA's unit move whole units.", set_dma_units},
 };
 

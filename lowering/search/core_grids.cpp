@@ -349,7 +349,9 @@ class LeastCost {
       points *= maximum;
     }
     if (several_move_one(of_stage_[s])) return 0;
-    return least_compute_cycles(model_.list->stages[s], points, std::max(lane, lane_of_buffer(s, choice)), target_);
+    const bool in_place = model_.buffers[model_.buffer_of_output[s]].shares_with.has_value();
+    return least_compute_cycles(model_.list->stages[s], points, std::max(lane, lane_of_buffer(s, choice)), in_place,
+                                target_);
   }
 
   /// The form of a loop follows from the extents of its buffer, which may be longer than what is ever computed there.

@@ -10,7 +10,8 @@
 namespace stowage {
 
 /// Cycles for so many points of a stage's result, whole reductions included, where no lane is longer than `most_lanes`
-/// elements.
-double least_compute_cycles(const Stage& stage, std::int64_t points, std::int64_t most_lanes, const Target& target);
+/// elements. `ends_sum`: it is computed in place of another stage's result, whose registers may have it still.
+double least_compute_cycles(const Stage& stage, std::int64_t points, std::int64_t most_lanes, bool ends_sum,
+                            const Target& target);
 
 }  // namespace stowage

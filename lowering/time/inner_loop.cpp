@@ -174,6 +174,29 @@ TripWork block_trip(const Pipelines& pipelines, std::span<const LoopOperand> ope
   return trip;
 }
 
+/// Of what is computed in the accumulators of a block of so many rows and vectors, which its sum stores; constants are
+/// in registers. The results of one vector wait for each other, beside those of the others.
+TripWork end_of_block(const Stage& stage, const Pipelines& pipelines, std::span<const LoopOperand> operands,
+                      std::int64_t rows, std::int64_t vectors, std::int64_t lanes) {
+  const auto columns = static_cast<double>(std::max<std::int64_t>(1, vectors));
+  const auto height = static_cast<double>(rows);
+  TripWork end = body_of(stage, Compute::Part::map, pipelines, vectors == 0 ? 1 : lanes);
+  end.recurrence = pipelines.arithmetic_latency * end.arithmetic;
+  end.arithmetic *= height * columns;
+  end.alone *= height * columns;
+  end.memory = 0;
+  end.either = 0;
+  for (const LoopOperand& operand : operands) {
+    if (operand.in_registers) continue;
+    const double times = (operand.by_block ? height : 1) * (operand.lane == LaneUse::none ? 1 : columns);
+    const bool whole = vectors == 0 || operand.lane == LaneUse::none || operand.aligned;
+    end.memory += times * (whole ? 1 : unaligned_loads);
+    end.arithmetic += times * (whole ? 0 : unaligned_arithmetic);
+    end.either += 1;
+  }
+  return end;
+}
+
 std::set<ReadId> reads_in(const ScalarExpr& expression) {
   std::set<ReadId> reads;
   visit_nodes(expression, [&](const ScalarNode& node) {
@@ -215,6 +238,8 @@ LoopOperand InnerLoop::operand_of(ReadId read) const {
   operand.lane = lane_use(access, *compute_.lane_axis);
   const auto& use = compute_.read_buffers[read];
   operand.aligned = operand.lane == LaneUse::contiguous && use.has_value() && is_aligned(*use, access.index);
+  operand.in_registers = compute_.part != Compute::Part::update && compute_.form == ComputeForm::register_block &&
+                         use.has_value() && nest_.buffers[*use].offset == nest_.buffers[compute_.output_buffer].offset;
   return operand;
 }
 
@@ -307,10 +332,14 @@ double InnerLoop::unrolled_cycles(std::span<const std::int64_t> extents) const {
   return trips * trip.cycles() + entries * before;
 }
 
-/// One group of accumulators: loaded, summed over all reductions, stored. No vectors: one lane in plain floats.
+/// One group of accumulators: loaded or set, summed over all reductions, stored; or what is computed in them before
+/// they are stored. No vectors: one lane in plain floats.
 double InnerLoop::group_cycles(std::span<const std::int64_t> extents, std::int64_t rows, std::int64_t vectors) const {
   const auto columns = static_cast<double>(std::max<std::int64_t>(1, vectors));
   const auto height = static_cast<double>(rows);
+  if (compute_.part != Compute::Part::update) {
+    return end_of_block(stage_, pipelines_, operands_, rows, vectors, lanes_).cycles();
+  }
   const TripWork trip = block_trip(pipelines_, operands_, rows, vectors, lanes_);
   const std::span<const std::int64_t> reduced = extents.subspan(stage_.spatial);
   const auto trips = static_cast<double>(product_of(reduced));
@@ -369,7 +398,8 @@ double InnerLoop::cycles(std::span<const std::int64_t> extents) const {
   fail_check("unknown compute form");
 }
 
-double least_cycles_of_point(const Stage& stage, Compute::Part part, const Target& target, std::int64_t most_lanes) {
+double least_cycles_of_point(const Stage& stage, Compute::Part part, const Target& target, std::int64_t most_lanes,
+                             bool ends_sum) {
   const Pipelines& pipelines = *target.cores.pipelines;
   const std::int64_t lanes = target.cores.vector_lanes;
   const std::size_t axes = part == Compute::Part::finish ? stage.spatial : stage.axes.size();
@@ -397,6 +427,11 @@ double least_cycles_of_point(const Stage& stage, Compute::Part part, const Targe
     least = std::min(least, scalar_trip(stage, part, pipelines, operands).cycles());
   }
   if (stage.spatial == 0 || most_lanes < shortest_vector_loop(target)) return least;
+  if (ends_sum && part == Compute::Part::map && may_gather_lanes(stage, part)) {  // nothing but the operations
+    const TripWork vector = end_of_block(stage, pipelines, {}, 1, 1, lanes);
+    return std::min(least,
+                    std::max(vector.arithmetic, vector.arithmetic / 2 + vector.alone) / static_cast<double>(lanes));
+  }
   if (!may_block_registers(stage, part)) {
     const std::int64_t width = contiguous ? lanes : 1;
     const double trip = vector_trip(stage, part, pipelines, operands, width).cycles();

@@ -37,6 +37,7 @@ struct LoopOperand {
   bool aligned = false;          ///< contiguous along the lanes, and every vector begins at a multiple of its size
   bool inner = true;             ///< moves along the innermost loop of the scalar form
   bool by_row = true;            ///< moves along the loop around the lanes
+  bool in_registers = false;     ///< the sum that a computation in its accumulators goes on with
 };
 
 class InnerLoop {
@@ -76,7 +77,9 @@ class InnerLoop {
 };
 
 /// No loop of a part of a stage takes fewer cycles a point on a target that has pipelines, whatever its tile: in none
-/// of the forms that a tile of so many lanes at most may have.
-double least_cycles_of_point(const Stage& stage, Compute::Part part, const Target& target, std::int64_t most_lanes);
+/// of the forms that a tile of so many lanes at most may have. `ends_sum`: it may be computed in the registers of a sum
+/// (lowering/ir/register_chains.h).
+double least_cycles_of_point(const Stage& stage, Compute::Part part, const Target& target, std::int64_t most_lanes,
+                             bool ends_sum = false);
 
 }  // namespace stowage

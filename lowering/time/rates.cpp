@@ -98,6 +98,7 @@ bool fills_in_vectors(const LoopNest& nest, const Fill& fill, const Target& targ
 }
 
 std::int64_t fill_stores(const LoopNest& nest, const Fill& fill, std::int64_t elements, const Target& target) {
+  if (fill.in_registers) return 0;
   if (!fills_in_vectors(nest, fill, target)) return elements;
   const std::int64_t each = element_count(nest.buffers[fill.buffer].extents);
   const std::int64_t lanes = target.cores.vector_lanes;

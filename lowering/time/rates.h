@@ -33,7 +33,7 @@ double operations_per_cycle(const Target& target, ElementType type, bool vectors
 bool fills_in_vectors(const LoopNest& nest, const Fill& fill, const Target& target);
 
 /// Stores of a fill that sets so many elements in all its executions, one of which a core issues each cycle: vectors,
-/// and elements that fill none.
+/// and elements that fill none. None where a sum begins in registers.
 std::int64_t fill_stores(const LoopNest& nest, const Fill& fill, std::int64_t elements, const Target& target);
 
 }  // namespace stowage

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is marked as carried in the registers of a sum is held against the chains that the nest may have: its statements
+// stand where they would without, and were looked at by the other rules as they stand there.
+#include <map>
+#include <set>
+
+#include "lowering/ir/register_chains.h"
+#include "lowering/verify/verify_rules.h"
+
+namespace stowage {
+
+Broken verify_registers(const LoopNest& nest) {
+  std::set<int> starts;
+  std::map<int, const Compute*> sums;  // of what may be computed in their registers, as far as all before it is
+  const std::vector<RegisterChain> possible = possible_register_chains(nest);
+  for (const RegisterChain& chain : possible) {
+    starts.insert(chain.start->id);
+    for (const Stmt* end : chain.ends) {
+      sums.emplace(end->id, &std::get<Compute>(chain.sum->node));
+      if (!is_marked_as_in_registers(*end)) break;
+    }
+  }
+  Broken broken;
+  visit_statements(nest.body, [&](const Stmt& s) {
+    if (broken || !is_marked_as_in_registers(s)) return;
+    if (std::holds_alternative<Fill>(s.node)) {
+      if (!starts.contains(s.id))
+        broken = broken_rule(nest, "in-registers", s, "no sum in register blocks begins with it on every path");
+      return;
+    }
+    const auto& compute = std::get<Compute>(s.node);
+    const auto sum = sums.find(s.id);
+    if (sum == sums.end()) {
+      broken =
+          broken_rule(nest, "in-registers", s, "it is not computed in place of a sum in register blocks before it");
+    } else if (compute.block_axis != sum->second->block_axis) {
+      broken = broken_rule(nest, "in-registers", s, "its blocks are not those of the sum");
+    }
+  });
+  return broken;
+}
+
+}  // namespace stowage
