@@ -82,6 +82,7 @@ void emit_in_registers(KernelContext& k, const Stmt& stmt) {
   const auto* compute = std::get_if<Compute>(&stmt.node);
   const std::string what = compute != nullptr ? k.nest.stages.stages[compute->stage].name : stmt.note;
   k.comment(fmt::format("{}: in the registers of the sum", what));
+  if (const auto window = k.windows.find(stmt.id); window != k.windows.end()) emit_window(k, stmt, window->second);
 }
 
 void emit_statement(KernelContext& k, const Stmt& stmt) {
@@ -388,12 +389,14 @@ int threads_of_launch(const Target& target) { return target.cores.mesh_rows * ta
 
 KernelText emit_kernel(const LoopNest& nest, const Target& target, const std::string& name,
                        const std::vector<KernelUser>& users) {
-  KernelContext k(nest, target, false);
+  const ComputedBoxes computed(nest);
+  KernelContext k(computed.nest(), target, false);
   return emit(k, name, users);
 }
 
 std::string canonical_kernel(const LoopNest& nest, const Target& target) {
-  KernelContext k(nest, target, true);
+  const ComputedBoxes computed(nest);
+  KernelContext k(computed.nest(), target, true);
   const KernelText text = emit(k, "kernel", {});
   std::string canonical;
   for (const KernelParameter& parameter : text.parameters) canonical += parameter.type + "\n";

@@ -39,6 +39,10 @@ KernelContext::KernelContext(const LoopNest& loop_nest, const Target& its_target
     const int sum = chain.sum->id;
     chains.emplace(sum, std::move(chain));
   }
+  for (SlidingWindow& window : sliding_windows(loop_nest)) {
+    const int start = window.chain.start->id;
+    windows.emplace(start, std::move(window));
+  }
   const auto name = [&](IdentifierPool& from, const std::string& given, std::string_view kind, std::size_t i) {
     return canonical ? from.take(fmt::format("{}{}", kind, i)) : from.take_of_model(given);
   };

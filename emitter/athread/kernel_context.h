@@ -11,7 +11,7 @@
 #include "emitter/athread/c_expr.h"
 #include "emitter/athread/c_writer.h"
 #include "lowering/ir/loop_nest.h"
-#include "lowering/ir/register_chains.h"
+#include "lowering/ir/sliding_windows.h"
 #include "lowering/ir/team_barriers.h"
 #include "lowering/time/known_rows.h"
 
@@ -27,6 +27,7 @@ struct DmaNames {
 };
 
 struct KernelContext {
+  /// Of a nest with the boxes that are computed (ComputedBoxes).
   KernelContext(const LoopNest& nest, const Target& target, bool canonical);
 
   const LoopNest& nest;
@@ -45,6 +46,7 @@ struct KernelContext {
   std::map<BufferId, DmaNames> by_slots;  ///< of those whose transfers are awaited by slot
   std::map<int, KnownRows> rows;          ///< by Stmt::id, of computations in register blocks
   std::map<int, RegisterChain> chains;    ///< by Stmt::id of their sums
+  std::map<int, SlidingWindow> windows;   ///< by Stmt::id of their fills
   std::vector<std::shared_ptr<const IndexTable>> tables;
   std::vector<std::string> table_names;
 
@@ -85,6 +87,8 @@ void open_for_team(KernelContext& k, Space team);
 /// "A[x .. +1][64*ko .. +64]"
 std::string region_text(KernelContext& k, const Dma& dma);
 
+/// Moves what stays of a sliding window's box to where it belongs in this trip.
+void emit_window(KernelContext& k, const Stmt& stmt, const SlidingWindow& window);
 void emit_compute(KernelContext& k, const Stmt& stmt, const Compute& compute);
 
 }  // namespace stowage

@@ -179,6 +179,8 @@ struct Fill {
   double value = 0;
   std::optional<std::vector<Range>> around = std::nullopt;
   bool in_registers = false;  ///< where a sum's accumulators begin, not stored (lowering/ir/register_chains.h)
+  /// Loop whose trips keep what of the box the trip before has computed (lowering/ir/sliding_windows.h).
+  std::optional<VarId> slides_along = std::nullopt;
 };
 
 /// Form of the emitted inner loops; the time model charges their rate.

@@ -363,9 +363,10 @@ class Printer {
                    },
                    [&](const Wait& n) { return "wait " + (n.slot ? use(*n.slot) : std::to_string(*n.dma)); },
                    [&](const Fill& n) {
-                     return fmt::format("fill {}{} with {}{}", use(n.buffer),
+                     return fmt::format("fill {}{} with {}{}{}", use(n.buffer),
                                         n.around ? fmt::format(" around [{}]", list(*n.around)) : "", n.value,
-                                        n.in_registers ? " in registers" : "");
+                                        n.in_registers ? " in registers" : "",
+                                        n.slides_along ? " sliding along " + text(IndexExpr(*n.slides_along)) : "");
                    },
                    [&](const Compute& n) { return compute(n); }, [](const Barrier&) { return std::string("barrier"); }},
         statement.node);

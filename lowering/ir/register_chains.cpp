@@ -95,6 +95,7 @@ class ChainFinder {
         break;
       }
       if (fill != nullptr) {
+        chain.around = here.loop;
         chain.ends = ends_behind(here, compute);
         chains_.push_back(std::move(chain));
         return;
@@ -133,7 +134,8 @@ class ChainFinder {
   }
 
   [[nodiscard]] static bool is_start(const Fill& fill, const Compute& sum) {
-    return !fill.around && fill.buffer.buffer == sum.output_buffer.buffer && fill.buffer.slot == sum.output_buffer.slot;
+    return (!fill.around || fill.slides_along) && fill.buffer.buffer == sum.output_buffer.buffer &&
+           fill.buffer.slot == sum.output_buffer.slot;
   }
 
   [[nodiscard]] std::vector<const Stmt*> ends_behind(const Level& level, const Compute& sum) const {

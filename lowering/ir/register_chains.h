@@ -6,7 +6,6 @@
 // nest means, as all stand where they would without; it says what is emitted and what that takes.
 #pragma once
 
-#include <set>
 #include <vector>
 
 #include "lowering/ir/loop_nest.h"
@@ -16,6 +15,7 @@ namespace stowage {
 struct RegisterChain {
   const Stmt* start = nullptr;     ///< the fill; none if it is stored
   const Stmt* sum = nullptr;       ///< the computation in register blocks
+  const Loop* around = nullptr;    ///< in whose body the fill stands, if that is a loop's
   std::vector<const Loop*> trips;  ///< loops around the sum that the others stand outside of, outermost first
   std::vector<const Stmt*> ends;   ///< computations in place of the sum, in order
 };

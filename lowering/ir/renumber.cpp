@@ -69,7 +69,7 @@ class VariableMap {
             [&](Guard& n) { return apply(n.any_positive); },
             [&](Dma& n) { return any_of(apply(n.buffer), apply(n.region)); },
             [&](Broadcast& n) { return any_of(apply(n.sender), apply(n.source), apply(n.buffer), apply(n.region)); },
-            [&](Fill& n) { return any_of(apply(n.buffer), apply(n.around)); },
+            [&](Fill& n) { return any_of(apply(n.buffer), apply(n.around), apply(n.slides_along)); },
             [&](Compute& n) { return any_of(apply(n.output_buffer), apply(n.read_buffers), apply(n.box)); },
             [&](Wait& n) { return apply(n.slot); }, [](Barrier&) { return false; }},
         node);

@@ -47,6 +47,14 @@ Block rewritten(const Block& block, const std::function<Replacement(const Stmt&)
   return result;
 }
 
+UniqueNames names_in(const LoopNest& nest) {
+  UniqueNames names;
+  for (const NestVariable& v : nest.variables) names.take(v.name);
+  for (const NestTensor& t : nest.tensors) names.take(t.name);
+  for (const Buffer& b : nest.buffers) names.take(b.name);
+  return names;
+}
+
 NestRewriter::NestRewriter(LoopNest nest) : nest_(std::move(nest)), bound_at_(nest_.variables.size(), 0) {
   visit_statements(nest_.body, [&](const Stmt& s) { first_new_id_ = std::max(first_new_id_, s.id + 1); });
   next_id_ = first_new_id_;
@@ -121,12 +129,7 @@ VarId NestRewriter::add_let(const std::string& wanted, const IndexExpr& value, I
 }
 
 UniqueNames& NestRewriter::names() {
-  if (!names_) {
-    names_.emplace();
-    for (const NestVariable& v : nest_.variables) names_->take(v.name);
-    for (const NestTensor& t : nest_.tensors) names_->take(t.name);
-    for (const Buffer& b : nest_.buffers) names_->take(b.name);
-  }
+  if (!names_) names_ = names_in(nest_);
   return *names_;
 }
 

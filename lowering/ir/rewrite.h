@@ -27,6 +27,9 @@ StmtPtr with_node(const Stmt& statement, Stmt::Node node);
 /// Whether an expression reads well as it is: a constant, or a variable alone.
 bool needs_no_name(const IndexExpr& e);
 
+/// The names that a nest has, to make others beside them.
+UniqueNames names_in(const LoopNest& nest);
+
 /// The block with every node of one kind passed through `edit`, which says whether it changed anything.
 template <class Node>
 Block edited(const Block& block, const std::function<bool(const Stmt&, Node&)>& edit) {

@@ -110,6 +110,10 @@ Stmt::Node StatementParser::simple_statement(const Token& keyword) {
       cursor_.expect("registers");
       fill.in_registers = true;
     }
+    if (cursor_.accept("sliding")) {
+      cursor_.expect("along");
+      fill.slides_along = reader_.known_name("a variable", known_.names.variables);
+    }
     return fill;
   }
   if (cursor_.accept("compute")) return compute();

@@ -22,6 +22,7 @@ LoopNest clip_and_pad(LoopNest nest, const Target& target);
 LoopNest double_buffer(LoopNest nest, const Target& target);
 LoopNest choose_forms(LoopNest nest, const Target& target);
 LoopNest keep_in_registers(LoopNest nest, const Target& target);
+LoopNest slide_windows(LoopNest nest, const Target& target);
 LoopNest set_dma_units(LoopNest nest, const Target& target);
 
 struct Pass {
@@ -67,6 +68,8 @@ inline constexpr Pass nest_passes[] = {
     {"registers",
      "Sums in register blocks begin in registers, and what follows in their place is computed before the store.",
      keep_in_registers},
+    {"slide", "What a tile of an intermediate has in common with the one before is kept, not computed again.",
+     slide_windows},
     {"dma-units", "Aligned transfers of elements narrower than the DMA's unit move whole units.", set_dma_units},
 };
 

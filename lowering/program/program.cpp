@@ -14,6 +14,7 @@
 #include "lowering/model/ldm_room.h"
 #include "lowering/model/planner.h"
 #include "lowering/program/launches.h"
+#include "lowering/program/library_plan.h"
 #include "lowering/program/management_plan.h"
 #include "lowering/program/plan_choices.h"
 #include "lowering/program/plan_step.h"

@@ -10,6 +10,7 @@
 #include "lowering/ir/compiled_index.h"
 #include "lowering/ir/enclosing.h"
 #include "lowering/ir/mesh.h"
+#include "lowering/ir/sliding_windows.h"
 #include "lowering/simulate/execution_cost.h"
 
 namespace stowage {
@@ -120,7 +121,8 @@ ExecutionPoint execution_point(const LoopNest& nest, const Target& target, const
   const std::int64_t busy =
       totals[static_cast<std::size_t>(TrackState::compute)] + totals[static_cast<std::size_t>(TrackState::issue)];
   const bool waits = moment && (moment->state == TrackState::wait_for_get || moment->state == TrackState::wait_for_put);
-  return Way(nest, target, core).after(busy, waits ? std::optional<int>(moment->statement) : std::nullopt);
+  const ComputedBoxes computed(nest);
+  return Way(computed.nest(), target, core).after(busy, waits ? std::optional<int>(moment->statement) : std::nullopt);
 }
 
 }  // namespace stowage

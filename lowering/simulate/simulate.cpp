@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "lowering/ir/sliding_windows.h"
 #include "lowering/simulate/core_runs.h"
 #include "lowering/simulate/steady_state.h"
 #include "lowering/time/cost_table.h"
@@ -199,8 +200,10 @@ std::int64_t Simulation::exposed_dma_cycles() const {
   return last.waiting_for_dma() + last.idle;
 }
 
-Simulated simulate(const LoopNest& nest, const Target& target, const SimulationOptions& options,
+Simulated simulate(const LoopNest& given, const Target& target, const SimulationOptions& options,
                    const std::stop_token& stop) {
+  const ComputedBoxes computed(given);
+  const LoopNest& nest = computed.nest();
   if (const auto unknown = without_rate(nest, target)) {
     const std::size_t end_of_rule = unknown->find(": ");
     return Decision::refuse(unknown->substr(0, end_of_rule), unknown->substr(end_of_rule + 2));

@@ -10,6 +10,7 @@
 #include "core/tensor.h"
 #include "lowering/ir/compute_form.h"
 #include "lowering/ir/enclosing.h"
+#include "lowering/ir/sliding_windows.h"
 #include "lowering/time/inner_loop.h"
 #include "lowering/time/rates.h"
 
@@ -77,8 +78,10 @@ void add(const OfCores& statement, std::vector<std::int64_t>& cycles) {
 
 }  // namespace
 
-CoreCosts core_costs(const LoopNest& nest, const ComputeCounts& computations, const FillCounts& fills,
+CoreCosts core_costs(const LoopNest& given, const ComputeCounts& computations, const FillCounts& fills,
                      const Target& target) {
+  const ComputedBoxes computed(given);
+  const LoopNest& nest = computed.nest();
   std::vector<OfCores> statements;
   CoreCosts costs;
   for (const auto& [id, totals] : computations) {

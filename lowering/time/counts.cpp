@@ -12,6 +12,7 @@
 #include "core/check.h"
 #include "lowering/ir/enclosing.h"
 #include "lowering/ir/mesh.h"
+#include "lowering/ir/sliding_windows.h"
 #include "lowering/ir/team_barriers.h"
 #include "lowering/time/dma_totals.h"
 #include "lowering/time/extent_histograms.h"
@@ -286,11 +287,16 @@ DmaShape shape_of(const LoopNest& nest, const Dma& dma) {
   return dma_shape(full, nest.buffers[dma.buffer].extents, nest.tensors[dma.nest_tensor].strides);
 }
 
-ComputeCounts count_computations(const LoopNest& nest) { return NestCounter(nest, {}).count_computations(); }
+ComputeCounts count_computations(const LoopNest& nest) {
+  const ComputedBoxes computed(nest);
+  return NestCounter(computed.nest(), {}).count_computations();
+}
 
 NestCounts predict_counts(const LoopNest& nest) { return predict_counts(nest, count_computations(nest)); }
 
-NestCounts predict_counts(const LoopNest& nest, ComputeCounts computations) {
+NestCounts predict_counts(const LoopNest& given, ComputeCounts computations) {
+  const ComputedBoxes computed(given);
+  const LoopNest& nest = computed.nest();
   const auto has_slots = [](const Buffer& buffer) { return buffer.slots > 1; };
   std::map<int, std::int64_t> barriers = NestCounter(nest, {}).count_barriers();
   NestCounts counts;

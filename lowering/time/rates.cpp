@@ -5,7 +5,7 @@
 
 #include "core/athread_machine.h"
 #include "core/check.h"
-#include "lowering/ir/compute_form.h"
+#include "lowering/ir/sliding_windows.h"
 
 namespace stowage {
 
@@ -97,7 +97,23 @@ bool fills_in_vectors(const LoopNest& nest, const Fill& fill, const Target& targ
          buffer.offset % bytes_of_floatv4 == 0 && (buffer.slots == 1 || buffer.slot_bytes() % bytes_of_floatv4 == 0);
 }
 
+namespace {
+
+/// Of a sliding window, around whose moved elements the fill is: each is loaded and stored.
+std::int64_t moving_stores(const LoopNest& nest, const Fill& fill, std::int64_t elements, const Target& target) {
+  if (!fill.around) return 0;
+  const auto moving = std::find_if(fill.around->begin(), fill.around->end(),
+                                   [](const Range& range) { return !range.extent.is_constant(); });
+  const auto dimension = static_cast<std::size_t>(moving - fill.around->begin());
+  const std::int64_t lanes = target.cores.vector_lanes;
+  const bool vectors = moving != fill.around->end() && moves_in_vectors(nest.buffers[fill.buffer], dimension, lanes);
+  return 2 * elements / (vectors ? lanes : 1);
+}
+
+}  // namespace
+
 std::int64_t fill_stores(const LoopNest& nest, const Fill& fill, std::int64_t elements, const Target& target) {
+  if (fill.slides_along) return moving_stores(nest, fill, elements, target);
   if (fill.in_registers) return 0;
   if (!fills_in_vectors(nest, fill, target)) return elements;
   const std::int64_t each = element_count(nest.buffers[fill.buffer].extents);

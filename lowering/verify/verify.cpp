@@ -199,6 +199,8 @@ class StructureCheck {
     if (const auto* fill = std::get_if<Fill>(&s.node)) {
       if (!nest_.buffers.contains(fill->buffer)) return broken_rule(nest_, "structure", s, "fills an unknown buffer");
       if (auto broken = use_slot_only(s, fill->buffer)) return broken;
+      if (fill->slides_along && (fill->around || fill->slides_along->index() >= nest_.variables.size()))
+        return broken_rule(nest_, "structure", s, "slides along no variable, or around a box");
       if (!fill->around) return std::nullopt;
       if (fill->around->size() != nest_.buffers[fill->buffer].extents.size())
         return broken_rule(nest_, "structure", s, "the box has another rank than the buffer");
@@ -418,6 +420,7 @@ Broken first_broken(const LoopNest& nest, const Target& target) {
   if (auto broken = verify_flow(nest)) return broken;
   if (auto broken = verify_padding(nest)) return broken;
   if (auto broken = verify_registers(nest)) return broken;
+  if (auto broken = verify_windows(nest)) return broken;
   return verify_writes(nest);
 }
 

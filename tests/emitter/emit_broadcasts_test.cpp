@@ -11,25 +11,17 @@
 #include "emitted_program.h"
 #include "emitter/emulation/emulate.h"
 #include "lowering/check/check_nest.h"
-#include "lowering/ir/loop_nest_parser.h"
 #include "lowering/ir/register_broadcasts.h"
 #include "lowering/simulate/simulate.h"
 #include "lowering/time/time_model.h"
 #include "lowering/verify/verify.h"
 #include "lowering/verify/verify_results.h"
 #include "tests/emitter/vendor_compile.h"
+#include "tests/lowering/parsed_nest.h"
 #include "tests/random_runs.h"
 
 namespace stowage {
 namespace {
-
-LoopNest parsed(const std::string& text) {
-  Diagnostics diagnostics;
-  auto nest = parse_loop_nest(text, diagnostics);
-  INFO(format_diagnostics(diagnostics));
-  REQUIRE(nest);
-  return *std::move(nest);
-}
 
 std::string replaced(std::string text, const std::string& part, const std::string& by) {
   INFO(part);
@@ -87,17 +79,6 @@ struct Product {
   }
 };
 
-Target sunway() {
-  Diagnostics diagnostics;
-  return *load_target("sw26010", {}, diagnostics);
-}
-
-Tensor whole_numbers(std::mt19937& random, const Shape& shape) {
-  std::vector<float> values(static_cast<std::size_t>(element_count(shape)));
-  for (float& value : values) value = static_cast<float>(static_cast<int>(random() % 17)) - 8;
-  return Tensor::of_floats(shape, values);
-}
-
 /// The plain product, exact: of small whole numbers.
 std::vector<float> product_of(const Tensor& a, const Tensor& b) {
   const std::int64_t m = a.shape()[0], k = a.shape()[1], n = b.shape()[1];
@@ -115,8 +96,8 @@ void check_computes(const LoopNest& nest, const Target& target, EmulationLevel l
   const Program program = fixtures::program_of(nest, target);
   const EmittedProgram emitted = emit_athread(program);
   CHECK(test::complaints_of_vendor_headers({&emitted}) == "");
-  const Tensor a = whole_numbers(random, nest.stages.tensors[StageTensorId(0)].shape);
-  const Tensor b = whole_numbers(random, nest.stages.tensors[StageTensorId(1)].shape);
+  const Tensor a = fixtures::whole_numbers(random, nest.stages.tensors[StageTensorId(0)].shape);
+  const Tensor b = fixtures::whole_numbers(random, nest.stages.tensors[StageTensorId(1)].shape);
   const std::vector<Tensor> inputs = {a, b};
   EmulationOptions options;
   options.level = level;
@@ -137,7 +118,7 @@ void check_computes(const LoopNest& nest, const Target& target, EmulationLevel l
 
 TEST_CASE("panels go along rows and down columns of the mesh, register by register") {
   const LoopNest nest = parsed(Product{}.text());
-  const Target target = sunway();
+  const Target target = fixtures::sunway();
   CHECK(verify(nest, target).value_or("sound") == "sound");
   CHECK(verify_results(nest, target).value_or("sound") == "sound");
   const NestCheck check = check_nest(nest, target);
@@ -161,7 +142,7 @@ TEST_CASE("what a core sends in pieces is named by the core that has it only") {
   product.tile_k = 16;
   product.pieces = 2;
   const LoopNest nest = parsed(product.text());
-  const Target target = sunway();
+  const Target target = fixtures::sunway();
   CHECK(verify(nest, target).value_or("sound") == "sound");
   CHECK(verify_results(nest, target).value_or("sound") == "sound");
   CHECK(check_nest(nest, target).faults.empty());
@@ -171,7 +152,7 @@ TEST_CASE("what a core sends in pieces is named by the core that has it only") {
 
 TEST_CASE("what is sent by registers has its cost, in closed form and simulated") {
   const LoopNest nest = parsed(Product{}.text());
-  Target target = sunway();
+  Target target = fixtures::sunway();
   target.cores.column_broadcast = ColumnBroadcast{11, 2};
   const NestCounts counts = predict_counts(nest);
   const TimeEstimate estimate = estimate_time(nest, counts, target);
@@ -208,7 +189,7 @@ TEST_CASE("random panels that are exchanged compute the product", "[random]") {
     const std::string text = product.text();
     INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1\n" << text);
     const LoopNest nest = parsed(text);
-    const Target target = sunway();
+    const Target target = fixtures::sunway();
     REQUIRE(verify(nest, target).value_or("sound") == "sound");
     REQUIRE(check_nest(nest, target).faults.empty());
     const auto without = broadcasts_not_by_registers(nest, target);
@@ -229,7 +210,7 @@ TEST_CASE("what cannot go register by register is refused with the reason") {
     CHECK(without_rate(nest, target).has_value());
     return found->substr(found->rfind("': ") + 3);
   };
-  const Target target = sunway();
+  const Target target = fixtures::sunway();
   const std::string awaited_behind = replaced(replaced(replaced(text, "    8    wait 6\n", ""), "       }\n   11  put",
                                                        "   11    wait 6\n       }\n   12  put"),
                                               "   12  wait 11", "   13  wait 12");

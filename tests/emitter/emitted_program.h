@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,11 @@ Program program_of(const std::string& name, std::vector<StageList> lists, const 
 Program program_of(Graph graph, const Target& target);
 /// The same with a nest that is there already.
 Program program_of(LoopNest nest, const Target& target);
+
+/// The SW26010 as it comes with Stowage.
+Target sunway();
+/// Small ones, of which sums and products are exact in any order.
+Tensor whole_numbers(std::mt19937& random, const Shape& shape);
 
 struct StubRun {
   std::string log;              ///< of compiler and program; empty where neither had anything to say

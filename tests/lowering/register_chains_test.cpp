@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes with a sum in its registers, and what of an intermediate's box is kept from tile to tile.
+#include <catch2/catch.hpp>
+
+#include "chain_nests.h"
+#include "fixtures.h"
+#include "lowering/check/check_nest.h"
+#include "lowering/interpret/interpret.h"
+#include "lowering/ir/sliding_windows.h"
+#include "lowering/nest/passes.h"
+#include "lowering/time/counts.h"
+#include "lowering/verify/verify.h"
+#include "parsed_nest.h"
+#include "plain_counts.h"
+
+namespace stowage {
+namespace {
+
+using test::ChainNest;
+
+Target machine() {
+  Target target;
+  target.name = "machine";
+  return target;
+}
+
+LoopNest marked(const ChainNest& chain) {
+  return slide_windows(keep_in_registers(parsed(chain.text()), machine()), machine());
+}
+
+/// The lines of the nest's text that have this in them, without what stands before it.
+std::string lines_with(const LoopNest& nest, const std::string& what) {
+  const std::string text = to_text(nest);
+  std::string found;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
+    found += text.substr(at, text.find('\n', at) - at) + "\n";
+  }
+  return found;
+}
+
+std::string verdict(const LoopNest& nest) { return verify(nest, machine()).value_or("sound"); }
+
+std::string verdict(const std::string& text) { return verdict(parsed(text)); }
+
+std::string replaced(std::string text, const std::string& what, const std::string& instead) {
+  INFO(what);
+  const std::size_t at = text.find(what);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, what.size(), instead);
+}
+
+}  // namespace
+
+TEST_CASE("a sum begins in registers, what stands in its place behind it is computed there, and rows are kept",
+          "[registers]") {
+  for (const bool padded : {false, true}) {
+    for (const int summed_tiles : {1, 2}) {
+      const ChainNest chain{2, 4, 4, summed_tiles, 8, padded};
+      INFO(chain.text());
+      REQUIRE(verdict(chain.text()) == "sound");
+      const LoopNest nest = marked(chain);
+      CHECK(verdict(nest) == "sound");
+      CHECK(check_nest(nest, machine()).faults.empty());
+      CHECK(lines_with(nest, "fill TT") == "fill TT with 0 in registers sliding along yo  // begins\n");
+      CHECK_THAT(lines_with(nest, "compute map"), Catch::EndsWith(" as register_block lane l block y\n"));
+      CHECK(to_text(parsed(to_text(nest))) == to_text(nest));
+    }
+  }
+}
+
+TEST_CASE("of a sliding window the first trip computes all, the others what is new", "[registers]") {
+  const LoopNest nest = marked({});
+  const ComputedBoxes computed(nest);
+  CHECK_THAT(lines_with(computed.nest(), "let product_y_from"), Catch::Contains(" = max(2*yo, 2*yo + 2*min(yo, 1))\n"));
+  const std::string box = "over y=product_y_from:2*yo + 4 <= 4, l=0:8";
+  CHECK_THAT(lines_with(computed.nest(), "compute update TT"), Catch::Contains(box));
+  CHECK_THAT(lines_with(computed.nest(), "compute map"), Catch::Contains(box));
+  const NestCounts counts = predict_counts(nest);
+  CHECK(counts.compute.at(8).points == (4 + 3 * 2) * 8 * 4);
+  CHECK(counts.compute.at(9).points == (4 + 3 * 2) * 8);
+  CHECK(counts.fill.at(3).elements == 3 * 2 * 8);  // moved
+  CHECK(predict_counts(parsed(ChainNest{}.text())).compute.at(8).points == 4 * 4 * 8 * 4);
+  const NestCounts walked = test::PlainWalk(computed.nest()).run();
+  CHECK(walked.compute.at(8).points_of_busiest == counts.compute.at(8).points_of_busiest);
+  CHECK(walked.fill.at(3).elements_of_busiest == counts.fill.at(3).elements_of_busiest);
+}
+
+TEST_CASE("what is in the way of a chain", "[registers]") {
+  const auto is_found = [](const std::string& text) { return !possible_register_chains(parsed(text)).empty(); };
+  const std::string text = ChainNest{2, 4, 4, 2, 8, false}.text();
+  REQUIRE(is_found(text));
+  // The buffer is read between the fill and the sum.
+  CHECK_FALSE(
+      is_found(replaced(text, "    4    for ko", "   99    fill RR around [0:1, 0:8] with 0\n    4    for ko")));
+  // The loop of the sum has another statement behind it, so its last trip does not end with the sum.
+  CHECK_FALSE(is_found(replaced(text, "       }\n", "   98      barrier\n       }\n")));
+  // The fill stands outside of a loop that moves the sum's box.
+  std::string outside = replaced(text, "    3    fill TT with 0  // begins\n", "");
+  outside = replaced(outside, "    2  for yo", "    2  fill TT with 0\n    3  for yo");
+  CHECK_FALSE(is_found(outside));
+  // A sum whose form is another one.
+  CHECK_FALSE(is_found(replaced(text, "as register_block lane l block y", "as vector lane l")));
+  const auto ends = [](const std::string& changed) {
+    return possible_register_chains(parsed(changed)).at(0).ends.size();
+  };
+  REQUIRE(ends(text) == 1);
+  CHECK(ends(replaced(text, "bound(BB, TT) over y=2*yo:2*yo + 4", "bound(BB, TT) over y=2*yo:2*yo + 3")) == 0);
+  CHECK(ends(replaced(text, "R[y < 10, l < 8] = max((#1 + #0), 0.0)", "R[y < 10, l < 8] = exp((#1 + #0))")) == 0);
+}
+
+TEST_CASE("what is in the way of a sliding window", "[registers]") {
+  const auto is_found = [](const std::string& text) { return !possible_sliding_windows(parsed(text)).empty(); };
+  const std::string text = ChainNest{}.text();
+  REQUIRE(is_found(text));
+  // Something else is written over what would be kept.
+  CHECK_FALSE(is_found(replaced(text, "buffer YY f32[2,8] at 352", "buffer YY f32[2,8] at 224")));
+  // Tiles have no row in common.
+  CHECK_FALSE(is_found(replaced(replaced(text, "T[2*yo, 0]", "T[4*yo, 0]"), "R[2*yo, 0]", "R[4*yo, 0]")));
+  // The box goes back.
+  CHECK_FALSE(is_found(replaced(replaced(text, "T[2*yo, 0]", "T[-2*yo, 0]"), "R[2*yo, 0]", "R[-2*yo, 0]")));
+  // The trip before ends short of what this one would leave out.
+  const std::string shorter =
+      replaced(text, "product(XX, WW) over y=2*yo:2*yo + 4", "product(XX, WW) over y=2*yo:2*yo + 3");
+  CHECK_FALSE(is_found(replaced(shorter, "bound(BB, TT) over y=2*yo:2*yo + 4", "bound(BB, TT) over y=2*yo:2*yo + 3")));
+  // What the trips have in common moves along another dimension, too.
+  CHECK_FALSE(is_found(replaced(replaced(text, "T[2*yo, 0]", "T[2*yo, yo]"), "R[2*yo, 0]", "R[2*yo, yo]")));
+}
+
+TEST_CASE("marks that cannot be are refused", "[registers]") {
+  const std::string text = to_text(marked({}));
+  REQUIRE(verdict(text) == "sound");
+  CHECK_THAT(verdict(replaced(text, "fill YY with -inf", "fill YY with -inf in registers")),
+             Catch::Contains("in-registers") && Catch::Contains("no sum in register blocks begins with it"));
+  CHECK_THAT(verdict(replaced(text, "fill TT with 0 in registers sliding", "fill TT with 0 sliding")),
+             Catch::Contains("sliding-window"));
+  // The bound's blocks are others than the sum's.
+  const std::size_t map = text.find("compute map");
+  std::string other = text;
+  other.erase(other.find(" block y", map), 8);
+  CHECK_THAT(verdict(other), Catch::Contains("its blocks are not those of the sum"));
+  // The bound stands for itself, behind a sum that is stored in another form.
+  std::string alone = text;
+  alone.replace(alone.find("as register_block lane l block y"), 32, "as vector lane l");
+  CHECK_THAT(verdict(replaced(alone, " in registers sliding along yo", "")),
+             Catch::Contains("not computed in place of a sum in register blocks"));
+}
+
+}  // namespace stowage
