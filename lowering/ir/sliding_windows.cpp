@@ -45,98 +45,119 @@ std::optional<Motion> motion_of(const std::vector<IndexExpr>& origin, VarId loop
   return motion;
 }
 
-class WindowFinder {
+/// What a nest's expressions are in core and loop variables.
+class Expanded {
  public:
-  explicit WindowFinder(const LoopNest& nest) : nest_(nest) {}
-
-  std::vector<SlidingWindow> run() {
-    for (RegisterChain& chain : possible_register_chains(nest_)) {
-      const Buffer& buffer = buffer_of(chain);
-      if (chain.around == nullptr || buffer.slots > 1 || is_written_otherwise(chain)) continue;
-      chains_.emplace(chain.sum->id, std::move(chain));
-    }
-    if (chains_.empty()) return {};
-    Prover prover(nest_);
-    visit_with_enclosing(nest_, [&](const Stmt& s, const Enclosing& around) {
-      if (const auto* loop = std::get_if<Loop>(&s.node)) prover.enter(*loop, around);
-      const auto found = chains_.find(s.id);
-      if (found != chains_.end()) look_at(std::move(found->second), around, prover);
+  explicit Expanded(const LoopNest& nest) {
+    visit_statements(nest.body, [&](const Stmt& s) {  // a let's value has those before it
+      if (const auto* let = std::get_if<Let>(&s.node)) lets_.insert_or_assign(let->variable, of(let->value));
     });
-    return std::move(windows_);
+  }
+  [[nodiscard]] IndexExpr of(const IndexExpr& e) const {
+    return substitute(e, [&](VarId v) {
+      const auto let = lets_.find(v);
+      return let == lets_.end() ? IndexExpr(v) : let->second;
+    });
   }
 
  private:
-  [[nodiscard]] const Compute& sum_of(const RegisterChain& chain) const { return std::get<Compute>(chain.sum->node); }
-  [[nodiscard]] const Buffer& buffer_of(const RegisterChain& chain) const {
-    return nest_.buffers[sum_of(chain).output_buffer];
-  }
-
-  /// By a statement of the body that is not of the chain, nor a fill around what is there.
-  [[nodiscard]] bool is_written_otherwise(const RegisterChain& chain) const {
-    std::set<int> own = {chain.start->id, chain.sum->id};
-    for (const Stmt* end : chain.ends) own.insert(end->id);
-    bool written = false;
-    visit_statements(chain.around->body, [&](const Stmt& s) {
-      if (own.contains(s.id)) return;
-      const auto writes = [&](BufferId other) { written = written || overlap(nest_.buffers[other], buffer_of(chain)); };
-      if (const auto* fill = std::get_if<Fill>(&s.node); fill != nullptr && !fill->around) writes(fill->buffer);
-      if (const auto* compute = std::get_if<Compute>(&s.node)) writes(compute->output_buffer);
-      if (const auto* dma = std::get_if<Dma>(&s.node); dma != nullptr && dma->direction == DmaDirection::get)
-        writes(dma->buffer);
-      if (const auto* broadcast = std::get_if<Broadcast>(&s.node)) writes(broadcast->buffer);
-    });
-    return written;
-  }
-
-  void look_at(RegisterChain chain, const Enclosing& around, const Prover& prover) {
-    const Compute& sum = sum_of(chain);
-    const VarId along = chain.around->variable;
-    std::vector<IndexExpr> origin;
-    for (const IndexExpr& e : origin_of(nest_, sum.output_buffer)) origin.push_back(around.expanded(e));
-    const auto motion = motion_of(origin, along);
-    if (!motion) return;
-    const std::int64_t kept = buffer_of(chain).extents[motion->dimension] - motion->step;
-    if (kept <= 0 || !trips_agree(sum, *motion, along, around)) return;
-    const Range& range = sum.box[motion->dimension];
-    const IndexExpr start = around.expanded(range.start);
-    const IndexExpr end = start + around.expanded(range.extent);
-    const IndexExpr from = maximum(start, origin[motion->dimension] + kept);
-    const IndexExpr before = of_trip_before(end, along);
-    const IndexExpr conditions[] = {IndexExpr(along), end - start};
-    // Nothing that is neither kept nor computed, and nothing kept that was not there.
-    if (prover.find_negative(around, before - minimum(from, end), conditions)) return;
-    if (prover.find_negative(around, start - of_trip_before(start, along), conditions)) return;
-    windows_.push_back({std::move(chain), along, motion->dimension, motion->step, kept});
-  }
-
-  /// All other ranges of the sum are those of the trip before.
-  [[nodiscard]] bool trips_agree(const Compute& sum, const Motion& motion, VarId along, const Enclosing& around) const {
-    for (std::size_t a = 0; a < nest_.stages.stages[sum.stage].spatial; ++a) {
-      if (a == motion.dimension) continue;
-      for (const IndexExpr& e : {around.expanded(sum.box[a].start), around.expanded(sum.box[a].extent)}) {
-        if (mentions(e, along)) return false;
-      }
-    }
-    return true;
-  }
-
-  const LoopNest& nest_;
-  std::map<int, RegisterChain> chains_;  ///< by the sum's Stmt::id
-  std::vector<SlidingWindow> windows_;
+  std::map<VarId, IndexExpr> lets_;
 };
+
+const Compute& sum_of(const RegisterChain& chain) { return std::get<Compute>(chain.sum->node); }
+
+/// By a statement of the body that is not of the chain, nor a fill around what is there.
+bool is_written_otherwise(const LoopNest& nest, const RegisterChain& chain) {
+  std::set<int> own = {chain.start->id, chain.sum->id};
+  for (const Stmt* end : chain.ends) own.insert(end->id);
+  const Buffer& buffer = nest.buffers[sum_of(chain).output_buffer];
+  bool written = false;
+  visit_statements(chain.around->body, [&](const Stmt& s) {
+    if (own.contains(s.id)) return;
+    const auto writes = [&](BufferId other) { written = written || overlap(nest.buffers[other], buffer); };
+    if (const auto* fill = std::get_if<Fill>(&s.node); fill != nullptr && !fill->around) writes(fill->buffer);
+    if (const auto* compute = std::get_if<Compute>(&s.node)) writes(compute->output_buffer);
+    if (const auto* dma = std::get_if<Dma>(&s.node); dma != nullptr && dma->direction == DmaDirection::get)
+      writes(dma->buffer);
+    if (const auto* broadcast = std::get_if<Broadcast>(&s.node)) writes(broadcast->buffer);
+  });
+  return written;
+}
+
+/// A window of a chain as far as its statements say; whether trips find what they do not compute is not looked at.
+std::optional<SlidingWindow> window_of(const LoopNest& nest, RegisterChain chain, const Expanded& expanded) {
+  const Compute& sum = sum_of(chain);
+  const Buffer& buffer = nest.buffers[sum.output_buffer];
+  if (chain.around == nullptr || buffer.slots > 1 || is_written_otherwise(nest, chain)) return std::nullopt;
+  const VarId along = chain.around->variable;
+  std::vector<IndexExpr> origin;
+  for (const IndexExpr& e : origin_of(nest, sum.output_buffer)) origin.push_back(expanded.of(e));
+  const auto motion = motion_of(origin, along);
+  if (!motion) return std::nullopt;
+  const std::int64_t kept = buffer.extents[motion->dimension] - motion->step;
+  if (kept <= 0) return std::nullopt;
+  for (std::size_t a = 0; a < nest.stages.stages[sum.stage].spatial; ++a) {
+    if (a == motion->dimension) continue;
+    for (const IndexExpr& e : {expanded.of(sum.box[a].start), expanded.of(sum.box[a].extent)}) {
+      if (mentions(e, along)) return std::nullopt;  // not that of the trip before
+    }
+  }
+  return SlidingWindow{std::move(chain), along, motion->dimension, motion->step, kept};
+}
+
+std::vector<SlidingWindow> windows_of(const LoopNest& nest, std::vector<RegisterChain> chains) {
+  std::vector<SlidingWindow> windows;
+  if (chains.empty()) return windows;
+  const Expanded expanded(nest);
+  for (RegisterChain& chain : chains) {
+    if (auto window = window_of(nest, std::move(chain), expanded)) windows.push_back(*std::move(window));
+  }
+  return windows;
+}
+
+/// Nothing of the box is neither kept nor computed, and nothing kept that was not there.
+bool finds_what_is_kept(const SlidingWindow& window, const LoopNest& nest, const Enclosing& around,
+                        const Prover& prover) {
+  const Compute& sum = sum_of(window.chain);
+  const Range& range = sum.box[window.dimension];
+  const IndexExpr start = around.expanded(range.start);
+  const IndexExpr end = start + around.expanded(range.extent);
+  const IndexExpr origin = around.expanded(origin_of(nest, sum.output_buffer)[window.dimension]);
+  const IndexExpr from = maximum(start, origin + window.kept);
+  const IndexExpr conditions[] = {IndexExpr(window.along), end - start};
+  return !prover.find_negative(around, of_trip_before(end, window.along) - minimum(from, end), conditions) &&
+         !prover.find_negative(around, start - of_trip_before(start, window.along), conditions);
+}
 
 }  // namespace
 
-std::vector<SlidingWindow> possible_sliding_windows(const LoopNest& nest) { return WindowFinder(nest).run(); }
+std::vector<SlidingWindow> possible_sliding_windows(const LoopNest& nest) {
+  std::vector<RegisterChain> chains = possible_register_chains(nest);
+  std::erase_if(chains, [](const RegisterChain& chain) { return chain.around == nullptr; });
+  std::vector<SlidingWindow> windows = windows_of(nest, std::move(chains));
+  if (windows.empty()) return windows;
+  std::set<int> found;
+  Prover prover(nest);
+  visit_with_enclosing(nest, [&](const Stmt& s, const Enclosing& around) {
+    if (const auto* loop = std::get_if<Loop>(&s.node)) prover.enter(*loop, around);
+    const auto of_sum = [&](const SlidingWindow& window) { return window.chain.sum->id == s.id; };
+    const auto window = std::find_if(windows.begin(), windows.end(), of_sum);
+    if (window != windows.end() && finds_what_is_kept(*window, nest, around, prover)) found.insert(s.id);
+  });
+  std::erase_if(windows, [&](const SlidingWindow& window) { return !found.contains(window.chain.sum->id); });
+  return windows;
+}
 
 std::vector<SlidingWindow> sliding_windows(const LoopNest& nest) {
-  bool any = false;
+  std::set<int> marked;
   visit_statements(nest.body, [&](const Stmt& s) {
     const auto* fill = std::get_if<Fill>(&s.node);
-    any = any || (fill != nullptr && fill->slides_along);
+    if (fill != nullptr && fill->slides_along) marked.insert(s.id);
   });
-  if (!any) return {};
-  std::vector<SlidingWindow> windows = possible_sliding_windows(nest);
+  if (marked.empty()) return {};
+  std::vector<RegisterChain> chains = possible_register_chains(nest);
+  std::erase_if(chains, [&](const RegisterChain& chain) { return !marked.contains(chain.start->id); });
+  std::vector<SlidingWindow> windows = windows_of(nest, std::move(chains));
   std::erase_if(windows, [](const SlidingWindow& window) {
     return std::get<Fill>(window.chain.start->node).slides_along != window.along;
   });
@@ -170,7 +191,9 @@ class BoxWriter {
       const auto found = windows_.find(s.id);
       if (found == windows_.end()) return std::nullopt;
       if (const auto* fill = std::get_if<Fill>(&s.node)) return begun(s, *fill, *found->second);
-      Compute compute = std::get<Compute>(s.node);
+      const auto* given = std::get_if<Compute>(&s.node);
+      if (given == nullptr) return std::nullopt;  // the name that was put there before
+      Compute compute = *given;
       Range& range = compute.box[found->second->dimension];
       range.extent = range.start + range.extent - from_.at(found->second);
       range.start = from_.at(found->second);

@@ -29,7 +29,7 @@ struct SlidingWindow {
 /// byte but fills around the box; and where each trip finds what it does not compute in what the trip before had.
 std::vector<SlidingWindow> possible_sliding_windows(const LoopNest& nest);
 
-/// Of these what is marked.
+/// Of these what is marked, in a nest that is sound: what trips find is not looked at again.
 std::vector<SlidingWindow> sliding_windows(const LoopNest& nest);
 
 /// Whether what moves along a dimension of a buffer does so in vectors of so many lanes.

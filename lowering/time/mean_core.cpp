@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "lowering/ir/compiled_index.h"
 #include "lowering/ir/enclosing.h"
+#include "lowering/ir/sliding_windows.h"
 #include "lowering/ir/team_barriers.h"
 #include "lowering/time/mean_engine.h"
 
@@ -30,7 +32,9 @@ struct Walked {
   enum class Kind : std::uint8_t { work, transfer, await_row, await_slot, let, guard, loop };
   Kind kind = Kind::work;
   double cycles = 0;  ///< work: of the core; others: of the barrier before a transfer or behind a wait
-  double issue = 0;   ///< transfer: cycles of its calls
+  std::optional<std::size_t> slides_along;  ///< work: variable of the loop whose first trip takes longer
+  double first = 0;                         ///< work: the cycles of that one
+  double issue = 0;                         ///< transfer: cycles of its calls
   double startup = 0;
   bool of_team = false;                ///< transfer: one core's for several
   MeanTransfer transfer;               ///< transfer
@@ -47,7 +51,7 @@ struct Walked {
 class Preparer {
  public:
   Preparer(const LoopNest& nest, const NestCounts& counts, const CostTable& table)
-      : nest_(nest), counts_(counts), table_(table) {
+      : nest_(nest), counts_(counts), table_(table), marked_(sliding_windows(nest)) {
     for (std::size_t row = 0; row < table.size(); ++row) {
       if (!table[row].statement) continue;
       const CostKind kind = kind_of(table[row].formula);
@@ -55,6 +59,10 @@ class Preparer {
       (is_barrier ? barrier_row_ : row_)[*table[row].statement] = row;
     }
     if (!barrier_row_.empty()) barriers_ = team_barriers(nest);
+    for (const SlidingWindow& window : marked_) {
+      windows_.emplace(window.chain.sum->id, &window);
+      for (const Stmt* end : window.chain.ends) windows_.emplace(end->id, &window);
+    }
     int slots = 0;
     for (const Buffer& buffer : nest.buffers) {
       first_slot_.push_back(slots);
@@ -115,13 +123,30 @@ class Preparer {
       Walked walked = prepared(*s, executions);
       const bool does_nothing = walked.kind == Walked::Kind::work && walked.cycles <= 0;
       if (does_nothing) continue;
-      if (walked.kind == Walked::Kind::work && !made.empty() && made.back().kind == Walked::Kind::work) {
+      if (walked.kind == Walked::Kind::work && !made.empty() && made.back().kind == Walked::Kind::work &&
+          walked.slides_along == made.back().slides_along) {
         made.back().cycles += walked.cycles;
+        made.back().first += walked.first;
         continue;
       }
       made.push_back(std::move(walked));
     }
     return made;
+  }
+
+  /// Work in all trips of a loop.
+  [[nodiscard]] static Walked repeated(const Walked& work, std::size_t variable, std::int64_t trips) {
+    Walked all = work;
+    const auto times = static_cast<double>(trips);
+    if (work.slides_along == variable) {
+      all.cycles = work.first + (times - 1) * work.cycles;
+      all.slides_along.reset();
+      all.first = 0;
+    } else {
+      all.cycles *= times;
+      all.first *= times;
+    }
+    return all;
   }
 
   /// Work of no cycles where there is nothing to do.
@@ -134,7 +159,7 @@ class Preparer {
       const bool only_works =
           walked.body.empty() || (walked.body.size() == 1 && walked.body[0].kind == Walked::Kind::work);
       walked.kind = only_works ? Walked::Kind::work : Walked::Kind::loop;
-      if (only_works && !walked.body.empty()) walked.cycles = walked.body[0].cycles * static_cast<double>(walked.trips);
+      if (only_works && !walked.body.empty()) walked = repeated(walked.body[0], walked.variable, walked.trips);
     } else if (const auto* guard = std::get_if<Guard>(&statement.node)) {
       walked.kind = Walked::Kind::guard;
       walked.body = prepared(guard->body, executions);
@@ -163,8 +188,21 @@ class Preparer {
       prepare(walked, *dma, statement.id, executions);
     } else if (const auto row = row_.find(statement.id); row != row_.end()) {
       walked.cycles = static_cast<double>(cycles_of(table_[row->second].formula)) / executions;
+      slide(walked, statement.id);
     }
     return walked;
+  }
+
+  /// Of a sliding window the first trip computes the whole box, the others what is new; the mean was all that is known.
+  void slide(Walked& walked, int statement) const {
+    const auto found = windows_.find(statement);
+    if (found == windows_.end()) return;
+    const SlidingWindow& window = *found->second;
+    const auto trips = static_cast<double>(nest_.variables[window.along.index()].range.high + 1);
+    const auto later = static_cast<double>(window.step) / static_cast<double>(window.step + window.kept);
+    walked.slides_along = window.along.index();
+    walked.first = walked.cycles * trips / (1 + (trips - 1) * later);
+    walked.cycles = walked.first * later;
   }
 
   void prepare(Walked& walked, const Dma& dma, int statement, double executions) const {
@@ -194,7 +232,9 @@ class Preparer {
   const LoopNest& nest_;
   const NestCounts& counts_;
   const CostTable& table_;
-  std::map<int, std::size_t> row_;  ///< by statement
+  std::vector<SlidingWindow> marked_;
+  std::map<int, const SlidingWindow*> windows_;  ///< by the statements that compute in them
+  std::map<int, std::size_t> row_;               ///< by statement
   std::map<int, std::size_t> barrier_row_;
   TeamBarriers barriers_;
   IdVector<BufferId, int> first_slot_;
@@ -278,7 +318,7 @@ class Walk {
     ++executed_;
     switch (each.kind) {
       case Walked::Kind::work:
-        now_ += each.cycles;
+        now_ += each.slides_along && values_[*each.slides_along] == 0 ? each.first : each.cycles;
         is_busy();
         return;
       case Walked::Kind::let: values_[each.variable] = each.value(values_); return;

@@ -12,13 +12,14 @@ namespace stowage {
 
 Broken verify_windows(const LoopNest& nest) {
   std::map<int, VarId> loops;  // by the fills that may be marked
-  for (const SlidingWindow& window : sliding_windows(nest)) {
+  for (const SlidingWindow& window : possible_sliding_windows(nest)) {
     if (is_marked_as_in_registers(*window.chain.start)) loops.emplace(window.chain.start->id, window.along);
   }
   Broken broken;
   visit_statements(nest.body, [&](const Stmt& s) {
     const auto* fill = std::get_if<Fill>(&s.node);
-    if (broken || fill == nullptr || !fill->slides_along || loops.contains(s.id)) return;
+    if (broken || fill == nullptr || !fill->slides_along) return;
+    if (const auto loop = loops.find(s.id); loop != loops.end() && loop->second == fill->slides_along) return;
     broken =
         broken_rule(nest, "sliding-window", s,
                     "no sum that begins in registers finds in the LDM what the trip before has computed of its box");
