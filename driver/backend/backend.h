@@ -34,9 +34,9 @@ class TomlTable;  // core/toml_reader.h
 
 /// One figure in which prediction and emulation differ.
 struct CountError {
-  std::string name;              ///< fused operator
-  std::optional<int> statement;  ///< none: of the whole step
-  std::string what;              ///< "transfers", "operations", "bytes", "LDM peak"
+  std::string name;                      ///< fused operator
+  std::optional<StatementId> statement;  ///< none: of the whole step
+  std::string what;                      ///< "transfers", "operations", "bytes", "LDM peak"
   std::int64_t predicted = 0;
   std::int64_t emulated = 0;
 };

@@ -180,7 +180,7 @@ EmittedProgram BankMachine::emit(const Program& program, const std::string& sign
           place != nullptr ? place->offset : program.memory.find_stage_constant(s, tensor)->offset;
       return fmt::format("{}+{}", parameter ? 'P' : 'A', offset + word * word_bytes);
     };
-    int statement = 0;
+    StatementId statement;
     for (const Instruction& instruction : bank_plan_of(*planned).instructions()) {
       add(to_text(instruction, address));
       file.origins.push_back({line, s, statement++});
@@ -234,18 +234,19 @@ Result<BackendRun> BankMachine::run(const Program& program, const EmittedProgram
     const BankPlan& plan = bank_plan_of(*step.step_plan());
     const auto bank_bytes = static_cast<std::int64_t>(program.target.own.at("bank_bytes"));
     result.emulation.ldm_peak_bytes[step_of[k]] = ran->peak_banks[k] * bank_bytes;
-    const auto expect = [&](int statement, const char* what, std::int64_t predicted, std::int64_t emulated) {
+    const auto expect = [&](std::optional<StatementId> statement, const char* what, std::int64_t predicted,
+                            std::int64_t emulated) {
       if (predicted != emulated) result.counts.push_back({step.group.name, statement, what, predicted, emulated});
     };
-    expect(-1, "SRAM peak", plan.banks() * bank_bytes, ran->peak_banks[k] * bank_bytes);
-    for (int i = 0; i < static_cast<int>(plan.instructions().size()); ++i) {
-      const Instruction& instruction = plan.instructions()[at(i)];
+    expect(std::nullopt, "SRAM peak", plan.banks() * bank_bytes, ran->peak_banks[k] * bank_bytes);
+    for (std::size_t i = 0; i < plan.instructions().size(); ++i) {
+      const Instruction& instruction = plan.instructions()[i];
       if (instruction.op != Instruction::Op::load && instruction.op != Instruction::Op::store) continue;
-      StatementCount count = ran->counts[k].at(at(i));
-      expect(i, "transfers", 1, count.transfers);
-      expect(i, "bytes", words_of(instruction) * word_bytes, count.bytes);
+      StatementCount count = ran->counts[k].at(i);
+      count.statement = StatementId(i);
+      expect(count.statement, "transfers", 1, count.transfers);
+      expect(count.statement, "bytes", words_of(instruction) * word_bytes, count.bytes);
       count.step = step_of[k];
-      count.statement = i;
       result.emulation.counts.push_back(count);
     }
   }
