@@ -9,7 +9,6 @@
 #include "core/index.h"
 #include "core/toml_reader.h"
 #include "driver/json/json.h"
-#include "lowering/program/memory_map.h"
 
 namespace stowage::test {
 namespace {
@@ -47,19 +46,6 @@ StepWork planned(const Graph& graph, const FusedOperator& group, const Target& t
   if (const auto* refused = std::get_if<Decision>(&plan)) throw std::invalid_argument(refused->reason);
   return launch_of(std::get<BankPlan>(std::move(plan)));
 }
-
-class BankCost final : public GroupCost {
- public:
-  explicit BankCost(const Target& target) : target_(target) {}
-  [[nodiscard]] Answer cost(const Graph& graph, const FusedOperator& group) const override {
-    const auto plan = plan_banks(group_stages(graph, group), target_);
-    if (const auto* refused = std::get_if<Decision>(&plan)) return {*refused, 0};
-    return {Decision::allow(), std::get<BankPlan>(plan).cycles()};
-  }
-
- private:
-  const Target& target_;
-};
 
 std::vector<std::byte>& area_of(MemoryAllocation::Area area, std::vector<std::byte>& parameters,
                                 std::vector<std::byte>& activations) {
@@ -99,11 +85,6 @@ void BankMachine::read_schedule(TomlTable& table, const std::string& name, Fixed
   table.finish();
 }
 
-std::unique_ptr<GroupCost> BankMachine::group_cost(const std::string& planner, const Target& target,
-                                                   const CostOptions& /*options*/) const {
-  return planner == default_planner() ? std::make_unique<BankCost>(target) : nullptr;
-}
-
 PlannedStep BankMachine::plan_group(const Graph& graph, const FusedOperator& group, const FixedSchedule* fixed,
                                     const std::string& /*planner*/, const Target& target,
                                     const CostOptions& /*options*/, TraceSink /*trace*/) const {
@@ -111,30 +92,6 @@ PlannedStep BankMachine::plan_group(const Graph& graph, const FusedOperator& gro
   auto plan = plan_banks(group_stages(graph, group), target_for(fixed, target));
   if (auto* refused = std::get_if<Decision>(&plan)) return std::move(*refused);
   return launch_of(std::get<BankPlan>(std::move(plan)));
-}
-
-Result<Program> BankMachine::plan(const FusedGraph& fused, const FixedSchedules& fixed, const std::string& planner,
-                                  const Target& target, const CostOptions& options, TraceSink trace,
-                                  const WorkContext& work) const {
-  Program program;
-  program.fused = fused;
-  program.target = target;
-  program.planner = planner;
-  for (const FusedOperator& group : fused.groups) {
-    const auto found = fixed.schedules.find(group.name);
-    const FixedSchedule* const banks = found != fixed.schedules.end() ? found->second.get() : nullptr;
-    PlannedStep planned = plan_group(fused.graph, group, banks, planner, target, options, trace);
-    if (const auto* refused = std::get_if<Decision>(&planned)) {
-      SourceLocation location;
-      location.object = "fused operator " + group.name;
-      work.diagnostics.error(refused->rule, location, refused->reason);
-      continue;
-    }
-    program.steps.push_back({group, std::get<StepWork>(std::move(planned))});
-  }
-  if (work.diagnostics.has_errors()) return Failed{};
-  program.memory = plan_memory(fused, program.steps, target.main_memory.line_bytes);
-  return program;
 }
 
 StepWork BankMachine::moved(const StepWork& work, const Graph& graph, const FusedOperator& group,
