@@ -19,6 +19,7 @@ struct Id {
     ++value;
     return *this;
   }
+  constexpr Id operator++(int) { return Id(std::size_t{value++}); }
   friend constexpr auto operator<=>(Id, Id) = default;
 };
 
@@ -33,5 +34,9 @@ using NestTensorId = Id<struct NestTensorTag>;    ///< a tensor in main memory o
 using IteratorId = Id<struct IteratorTag>;        ///< an iterator of a fused operator's model
 /// An LDM buffer of a fused operator: of its model, of the nests made from that, and of what is recorded about both.
 using BufferId = Id<struct BufferTag>;
+using SlotId = Id<struct SlotTag>;  ///< a slot of a buffer of a LoopNest, numbered throughout all of its buffers
+/// A statement of a step's plan, by which its text, the emitted code and what is measured of it name it: of a loop nest
+/// Stmt::id.
+using StatementId = Id<struct StatementTag>;
 
 }  // namespace stowage

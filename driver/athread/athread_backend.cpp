@@ -65,7 +65,7 @@ Json to_json(const Plan& plan) {
   json["ldm_bytes"] = plan.nest.ldm_bytes;
   json["dma"] = Json::array();
   for (const auto& [statement, totals] : plan.counts.dma) {
-    json["dma"].push_back({{"statement", statement},
+    json["dma"].push_back({{"statement", statement.index()},
                            {"transfers", totals.transfers},
                            {"operations", totals.operations},
                            {"bytes", totals.bytes}});
@@ -329,7 +329,7 @@ Result<BackendRun> AthreadBackend::run(const Program& program, const EmittedProg
 }
 
 std::vector<CountError> compare_counts(const Program& program, const EmulationResult& emulation) {
-  std::map<std::pair<StepId, int>, DmaTotals> emulated;
+  std::map<std::pair<StepId, StatementId>, DmaTotals> emulated;
   for (const StatementCount& count : emulation.counts) {
     DmaTotals& totals = emulated[{count.step, count.statement}];
     totals.transfers += count.transfers;
@@ -340,8 +340,9 @@ std::vector<CountError> compare_counts(const Program& program, const EmulationRe
   for (const StepId step : program.steps.ids()) {
     const Plan* const plan = program.steps[step].plan();
     if (plan == nullptr) continue;
-    const auto expect = [&, &name = program.steps[step].group.name](std::optional<int> statement, const char* what,
-                                                                    std::int64_t predicted, std::int64_t counted) {
+    const auto expect = [&, &name = program.steps[step].group.name](std::optional<StatementId> statement,
+                                                                    const char* what, std::int64_t predicted,
+                                                                    std::int64_t counted) {
       if (predicted != counted) errors.push_back({name, statement, what, predicted, counted});
     };
     for (const auto& [statement, predicted] : plan->counts.dma) {

@@ -20,7 +20,7 @@ using Kind = Timeline::Slice::Kind;
 /// Numbers that are kept for the tracks of one core's transfers.
 constexpr int most_lanes = 1000;
 
-std::string label_of(const LoopNest& nest, Kind kind, int statement) {
+std::string label_of(const LoopNest& nest, Kind kind, StatementId statement) {
   switch (kind) {
     case Kind::compute: return statement_name(nest, statement);
     case Kind::issue: return "issue " + statement_name(nest, statement);
@@ -64,7 +64,7 @@ class TimelineMaker {
 
  private:
   /// Of a slice of a core; without a kind of a transfer.
-  int label(std::optional<Kind> kind, int statement) {
+  int label(std::optional<Kind> kind, StatementId statement) {
     const auto [found, is_new] = labels_.try_emplace({kind, statement}, static_cast<int>(made_.labels.size()));
     if (is_new && kind) made_.labels.push_back({label_of(nest_, *kind, statement), category_of(*kind), statement});
     if (is_new && !kind) made_.labels.push_back({statement_name(nest_, statement), "transfer", statement});
@@ -138,7 +138,7 @@ class TimelineMaker {
   const Simulation& simulation_;
   const Timeline& timeline_;
   StepTimeline made_;
-  std::map<std::pair<std::optional<Kind>, int>, int> labels_;
+  std::map<std::pair<std::optional<Kind>, StatementId>, int> labels_;
 };
 
 }  // namespace
@@ -148,7 +148,7 @@ StepTimeline step_timeline(const LoopNest& nest, const Target& target, const Sim
   return TimelineMaker(nest, target, simulation, timeline).run();
 }
 
-std::string statement_name(const LoopNest& nest, int id) {
+std::string statement_name(const LoopNest& nest, StatementId id) {
   const Stmt* const statement = find_statement(nest, id);
   check(statement != nullptr, "times of a statement that there is not");
   if (const auto* dma = std::get_if<Dma>(&statement->node)) {

@@ -14,6 +14,6 @@ StepTimeline step_timeline(const LoopNest& nest, const Target& target, const Sim
                            const Timeline& timeline);
 
 /// A statement in few words: "get A", "compute conv finish", "fill BB".
-std::string statement_name(const LoopNest& nest, int id);
+std::string statement_name(const LoopNest& nest, StatementId id);
 
 }  // namespace stowage

@@ -7,6 +7,7 @@
 
 #include "core/check.h"
 #include "fusion/fold/channel_blocks.h"
+#include "lowering/program/memory_map.h"
 
 namespace stowage {
 
@@ -18,7 +19,76 @@ Failed no_simulator(std::string_view family, Diagnostics& diagnostics) {
   return Failed{};
 }
 
+/// Plans a group whenever it is asked for its cycles.
+class CostByPlan final : public GroupCost {
+ public:
+  CostByPlan(const Backend& backend, std::string planner, const Target& target, CostOptions options)
+      : backend_(backend), planner_(std::move(planner)), target_(target), options_(std::move(options)) {}
+  [[nodiscard]] Answer cost(const Graph& graph, const FusedOperator& group) const override {
+    PlannedStep planned = backend_.plan_group(graph, group, nullptr, planner_, target_, options_, {});
+    if (auto* refused = std::get_if<Decision>(&planned)) return {std::move(*refused), 0};
+    const ProgramStep step{group, std::get<StepWork>(std::move(planned))};
+    return {Decision::allow(), step.step_plan() == nullptr ? 0 : step.step_plan()->cycles()};
+  }
+
+ private:
+  const Backend& backend_;
+  std::string planner_;
+  const Target& target_;
+  CostOptions options_;
+};
+
+void report_unknown_names(const FusedGraph& fused, const FixedSchedules& fixed, Diagnostics& diagnostics) {
+  std::vector<std::string> names;
+  for (const FusedOperator& group : fused.groups) names.push_back(group.name);
+  for (const auto& [name, schedule] : fixed.schedules) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    const auto written = fixed.locations.find(name);
+    Diagnostic diagnostic = written != fixed.locations.end() ? written->second : Diagnostic{};
+    diagnostic.code = "unknown-fused-operator";
+    diagnostic.message = fmt::format("no fused operator '{}'", name);
+    diagnostic.remedy = suggest_name(name, names);
+    diagnostics.add(std::move(diagnostic));
+  }
+}
+
 }  // namespace
+
+std::string Backend::default_planner() const { return planner_names().front(); }
+
+std::unique_ptr<GroupCost> Backend::group_cost(const std::string& planner, const Target& target,
+                                               const CostOptions& options) const {
+  const std::vector<std::string> names = planner_names();
+  if (std::find(names.begin(), names.end(), planner) == names.end()) return nullptr;
+  return std::make_unique<CostByPlan>(*this, planner, target, options);
+}
+
+Result<Program> Backend::plan(const FusedGraph& fused, const FixedSchedules& fixed, const std::string& planner,
+                              const Target& target, const CostOptions& options, TraceSink trace,
+                              const WorkContext& work) const {
+  report_unknown_names(fused, fixed, work.diagnostics);
+  Program program;
+  program.fused = fused;
+  program.target = target;
+  program.planner = planner;
+  for (std::size_t done = 0; const FusedOperator& group : fused.groups) {
+    if (work.progress) work.progress("plan", done++, fused.groups.size());
+    if (work.stop.stop_requested()) return Failed{};
+    const auto found = fixed.schedules.find(group.name);
+    const FixedSchedule* const schedule = found != fixed.schedules.end() ? found->second.get() : nullptr;
+    PlannedStep planned = plan_group(fused.graph, group, schedule, planner, target, options, trace);
+    if (auto* refused = std::get_if<Decision>(&planned)) {
+      SourceLocation location;
+      location.object = "fused operator " + group.name;
+      work.diagnostics.error(refused->rule, std::move(location), refused->reason);
+      continue;
+    }
+    program.steps.push_back({group, std::get<StepWork>(std::move(planned))});
+  }
+  if (work.diagnostics.has_errors()) return Failed{};
+  program.memory = plan_memory(fused, program.steps, target.main_memory.line_bytes);
+  return program;
+}
 
 std::string Backend::default_layout(const std::string& /*planner*/) const { return std::string(given_layout); }
 

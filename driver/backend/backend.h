@@ -34,9 +34,9 @@ class TomlTable;  // core/toml_reader.h
 
 /// One figure in which prediction and emulation differ.
 struct CountError {
-  std::string name;              ///< fused operator
-  std::optional<int> statement;  ///< none: of the whole step
-  std::string what;              ///< "transfers", "operations", "bytes", "LDM peak"
+  std::string name;                      ///< fused operator
+  std::optional<StatementId> statement;  ///< none: of the whole step
+  std::string what;                      ///< "transfers", "operations", "bytes", "LDM peak"
   std::int64_t predicted = 0;
   std::int64_t emulated = 0;
 };
@@ -64,7 +64,8 @@ class Backend {
   virtual void read_target(TomlTable& table, Target& target) const = 0;
 
   [[nodiscard]] virtual std::vector<std::string> planner_names() const = 0;
-  [[nodiscard]] virtual std::string default_planner() const = 0;
+  /// The first of them, unless the family says otherwise.
+  [[nodiscard]] virtual std::string default_planner() const;
   /// How pictures lie where nothing is asked for (layout_names(), fusion/fold/channel_blocks.h): as ONNX has them.
   [[nodiscard]] virtual std::string default_layout(const std::string& planner) const;
   /// What may say the cycles of a plan where strategies compare groups (CostOptions::evaluator).
@@ -75,9 +76,9 @@ class Backend {
   virtual void read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed) const = 0;
 
   /// What fusion asks: cycles of a group, planned by itself, or why it is refused. Null for an unknown planner. The
-  /// target and what `options` names must outlive it.
+  /// target and what `options` names must outlive it. A family without a quicker way leaves it as it is: plan_group().
   [[nodiscard]] virtual std::unique_ptr<GroupCost> group_cost(const std::string& planner, const Target& target,
-                                                              const CostOptions& options) const = 0;
+                                                              const CostOptions& options) const;
   /// What plan() does for one group of a graph, as in a program where other work of its kind comes before it, or why it
   /// does nothing. `fixed` is null where nothing of it is fixed.
   [[nodiscard]] virtual PlannedStep plan_group(const Graph& graph, const FusedOperator& group,
@@ -85,11 +86,12 @@ class Backend {
                                                const Target& target, const CostOptions& options,
                                                TraceSink trace) const = 0;
   /// Plans every group of a fused graph by one of planner_names(). Groups that are refused, and names in `fixed` that
-  /// the fused graph has not, are reported.
+  /// the fused graph has not, are reported. A family that plans each group for itself leaves it as it is: plan_group()
+  /// of one after the other, and plan_memory().
   [[nodiscard]] virtual Result<Program> plan(const FusedGraph& fused, const FixedSchedules& fixed,
                                              const std::string& planner, const Target& target,
                                              const CostOptions& options, TraceSink trace,
-                                             const WorkContext& work) const = 0;
+                                             const WorkContext& work) const;
   /// Cycles of every step of a program as `evaluator` says them, one of evaluator_names(): 0 of one that launches
   /// nothing. A family with nothing but the closed form leaves it as it is.
   [[nodiscard]] virtual Result<IdVector<StepId, std::int64_t>> evaluate(const Program& program,

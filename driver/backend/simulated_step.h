@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/ids.h"
+
 namespace stowage {
 
 struct SimulatedStep {
@@ -24,8 +26,8 @@ struct SimulatedStep {
     std::int64_t cycles = 0;  ///< that it has: those of the step, for each of its cores
   };
   struct Statement {
-    int statement = 0;  ///< by which plan and emulation name it
-    std::string what;   ///< "get A", "compute conv"
+    StatementId statement;  ///< by which plan and emulation name it
+    std::string what;       ///< "get A", "compute conv"
     std::int64_t executions = 0;
     std::int64_t cycles = 0;  ///< of all executions
     std::int64_t waited = 0;  ///< cycles that cores waited for it

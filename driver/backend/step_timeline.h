@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/ids.h"
+
 namespace stowage {
 
 struct StepTimeline {
@@ -19,9 +21,9 @@ struct StepTimeline {
   };
   /// What a slice is about; many slices share one.
   struct Label {
-    std::string name;              ///< "compute conv1", "wait for get data"
-    std::string category;          ///< "compute", "wait", "transfer"
-    std::optional<int> statement;  ///< by which plan and emulation name it
+    std::string name;                      ///< "compute conv1", "wait for get data"
+    std::string category;                  ///< "compute", "wait", "transfer"
+    std::optional<StatementId> statement;  ///< by which plan and emulation name it
   };
   struct Slice {
     int track = 0;

@@ -145,14 +145,14 @@ class Merger {
 
   /// As it is unless somebody edited what the shards say.
   [[nodiscard]] bool all_jobs_named() const {
-    std::vector<std::size_t> places;
+    std::vector<std::size_t> numbers;
     for (const ShardFolder& shard : shards_) {
-      for (const ShardNote::Entry& entry : shard.note.jobs) places.push_back(entry.place);
+      for (const ShardNote::Entry& entry : shard.note.jobs) numbers.push_back(entry.number);
     }
-    if (places.size() != shards_.front().note.jobs_of_batch) return false;
-    std::sort(places.begin(), places.end());
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      if (places[i] != i) return false;
+    if (numbers.size() != shards_.front().note.jobs_of_batch) return false;
+    std::sort(numbers.begin(), numbers.end());
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (numbers[i] != i) return false;
     }
     return true;
   }
@@ -220,9 +220,9 @@ class Merger {
         return fmt::format("it is about the job '{}', and '{}' was wanted", stored.job.name, entry.job);
       }
       stored.job.keys = shared(stored.job.keys);
-      batch_.jobs[entry.place] = std::move(stored.job);
-      batch_.results[entry.place] = std::move(stored.result);
-      batch_.lines[entry.place] = {batch_.folders.size(), begin, line.size()};
+      batch_.jobs[entry.number] = std::move(stored.job);
+      batch_.results[entry.number] = std::move(stored.result);
+      batch_.lines[entry.number] = {batch_.folders.size(), begin, line.size()};
       return "";
     } catch (const Json::exception& wrong) {
       return stowage::in_words(wrong);

@@ -49,13 +49,13 @@ ShardNote note_of(const Json& json) {
   note.jobs_of_batch = static_cast<std::size_t>(whole_number(json.at("jobs_of_batch"), 0, most));
   std::int64_t least = 0;
   for (const Json& row : json.at("jobs")) {
-    const std::int64_t place = whole_number(row.at("place"), least, static_cast<std::int64_t>(note.jobs_of_batch) - 1);
+    const std::int64_t number = whole_number(row.at("place"), least, static_cast<std::int64_t>(note.jobs_of_batch) - 1);
     auto job = row.at("job").get<std::string>();
     if (const std::string why = why_no_folder(job); !why.empty()) {
       throw std::invalid_argument(fmt::format("'{}' cannot be the name of a job: {}", line_text(job), why));
     }
-    note.jobs.push_back({static_cast<std::size_t>(place), std::move(job)});
-    least = place + 1;
+    note.jobs.push_back({static_cast<std::size_t>(number), std::move(job)});
+    least = number + 1;
   }
   note.results = json.at("results").get<std::string>();
   return note;
@@ -81,7 +81,7 @@ std::optional<Shard> parse_shard(std::string_view text, std::string& why_not) {
 
 std::string text_of(const Shard& shard) { return fmt::format("{}/{}", shard.number, shard.of); }
 
-std::vector<std::size_t> places_in_shard(const std::vector<std::int64_t>& work, const Shard& shard) {
+std::vector<std::size_t> numbers_in_shard(const std::vector<std::int64_t>& work, const Shard& shard) {
   std::vector<std::size_t> longest_first(work.size());
   std::iota(longest_first.begin(), longest_first.end(), std::size_t{0});
   std::stable_sort(longest_first.begin(), longest_first.end(),
@@ -89,15 +89,15 @@ std::vector<std::size_t> places_in_shard(const std::vector<std::int64_t>& work, 
   using Load = std::pair<std::int64_t, int>;  // of equal ones the lower number is first
   std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
   for (int number = 1; number <= shard.of; ++number) loads.emplace(0, number);
-  std::vector<std::size_t> places;
-  for (const std::size_t place : longest_first) {
+  std::vector<std::size_t> own;
+  for (const std::size_t job : longest_first) {
     const auto [load, number] = loads.top();
     loads.pop();
-    loads.emplace(load + work[place], number);
-    if (number == shard.number) places.push_back(place);
+    loads.emplace(load + work[job], number);
+    if (number == shard.number) own.push_back(job);
   }
-  std::sort(places.begin(), places.end());
-  return places;
+  std::sort(own.begin(), own.end());
+  return own;
 }
 
 Result<ShardNote> shard_of(const std::vector<Job>& jobs, const Shard& shard, const std::stop_token& stop) {
@@ -109,7 +109,7 @@ Result<ShardNote> shard_of(const std::vector<Job>& jobs, const Shard& shard, con
   note.stowage = stowage_version();
   note.shard = shard;
   note.jobs_of_batch = jobs.size();
-  for (const std::size_t place : places_in_shard(work, shard)) note.jobs.push_back({place, jobs[place].name});
+  for (const std::size_t job : numbers_in_shard(work, shard)) note.jobs.push_back({job, jobs[job].name});
   std::string all;
   for (std::size_t i = 0; i < jobs.size(); ++i) all += fmt::format("{} {}\n", text_of((*identities)[i]), work[i]);
   note.batch = hash_of(std::as_bytes(std::span(all)));
@@ -118,7 +118,7 @@ Result<ShardNote> shard_of(const std::vector<Job>& jobs, const Shard& shard, con
 
 std::vector<Job> jobs_of(const ShardNote& note, const std::vector<Job>& jobs) {
   std::vector<Job> own;
-  for (const ShardNote::Entry& entry : note.jobs) own.push_back(jobs[entry.place]);
+  for (const ShardNote::Entry& entry : note.jobs) own.push_back(jobs[entry.number]);
   return own;
 }
 
@@ -135,7 +135,7 @@ std::string to_text(const ShardNote& note) {
   json["jobs_of_batch"] = note.jobs_of_batch;
   json["jobs"] = Json::array();
   for (const ShardNote::Entry& entry : note.jobs) {
-    json["jobs"].push_back({{"place", entry.place}, {"job", entry.job}});
+    json["jobs"].push_back({{"place", entry.number}, {"job", entry.job}});
   }
   json["results"] = note.results;
   return dumped(json, 1);

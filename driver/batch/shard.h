@@ -28,14 +28,14 @@ inline constexpr int max_shards = 10'000;
 std::optional<Shard> parse_shard(std::string_view text, std::string& why_not);
 std::string text_of(const Shard& shard);  ///< "2/4"
 
-/// Places of a shard's jobs, ascending, where each job takes the work given here. The longest job goes first, to the
+/// Numbers of a shard's jobs, ascending, where each job takes the work given here. The longest job goes first, to the
 /// shard that has the least so far. Every job is in one shard; if there are more shards than jobs, some stay empty.
-std::vector<std::size_t> places_in_shard(const std::vector<std::int64_t>& work, const Shard& shard);
+std::vector<std::size_t> numbers_in_shard(const std::vector<std::int64_t>& work, const Shard& shard);
 
 /// What shard.json says.
 struct ShardNote {
   struct Entry {
-    std::size_t place = 0;  ///< among the jobs of the whole batch, from 0 on
+    std::size_t number = 0;  ///< among the jobs of the whole batch, from 0 on
     std::string job;
   };
   std::string stowage;  ///< version that runs it

@@ -84,10 +84,9 @@ Result<CheckedNest> checked(const NestText& text, const Target& target, const st
   return checked(std::move(name), *std::move(nest), std::move(unknown), target);
 }
 
-std::string line_of_statement(const CheckedNest& made, int statement) {
-  if (statement < 0) return {};
+std::string line_of_statement(const CheckedNest& made, StatementId statement) {
   std::istringstream lines(to_text(made.nest, made.unknown));
-  const std::string number = std::to_string(statement) + "  ";
+  const std::string number = std::to_string(statement.index()) + "  ";
   bool in_body = false;
   for (std::string line; std::getline(lines, line);) {
     const std::size_t begin = line.find_first_not_of(' ');

@@ -47,7 +47,7 @@ Result<CheckedNest> checked(const NestText& text, const Target& target, const st
 CheckedNest checked(std::string name, LoopNest nest, UnknownValues unknown, const Target& target);
 
 /// The statement's line in the text of its nest, without its number; empty for none.
-std::string line_of_statement(const CheckedNest& made, int statement);
+std::string line_of_statement(const CheckedNest& made, StatementId statement);
 /// Several lines: what, in which executions, and what helps.
 std::string fault_text(const CheckedNest& made, const Fault& fault);
 /// One line, with all that was looked at.

@@ -11,61 +11,57 @@ namespace stowage::drawing {
 
 namespace {
 
-using Outline = std::vector<StatementPosition>;
+using Outline = IdVector<StatementId, StatementPosition>;
 
-const StatementPosition& at(const Outline& outline, int statement) {
-  return outline[static_cast<std::size_t>(statement)];
-}
-
-bool is_inside(const Outline& outline, int statement, int loop) {
-  return statement > loop && statement <= at(outline, loop).last_inside;
+bool is_inside(const Outline& outline, StatementId statement, StatementId loop) {
+  return statement > loop && statement <= outline[loop].last_inside;
 }
 
 /// Columns in which a buffer is touched, each with the state that the statement puts it in.
-std::map<int, BufferState> touches_of(const LoopNest& nest, const Outline& outline, const std::vector<int>& columns,
-                                      BufferId buffer) {
-  std::map<int, BufferState> touches;
+std::map<std::size_t, BufferState> touches_of(const LoopNest& nest, const Outline& outline,
+                                              const std::vector<StatementId>& columns, BufferId buffer) {
+  std::map<std::size_t, BufferState> touches;
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    const Stmt& statement = *at(outline, columns[c]).statement;
+    const Stmt& statement = *outline[columns[c]].statement;
     const std::vector<BufferId> touched = buffers_of(statement, nest);
     if (std::find(touched.begin(), touched.end(), buffer) == touched.end()) continue;
     const Stmt* transfer = &statement;
     if (const auto* wait = std::get_if<Wait>(&statement.node); wait != nullptr && !wait->slot) {
-      transfer = at(outline, *wait->dma).statement;
+      transfer = outline[*wait->dma].statement;
     }
     BufferState state = BufferState::in_use;
     if (const auto* dma = std::get_if<Dma>(&transfer->node)) {
       state = dma->direction == DmaDirection::get ? BufferState::filling : BufferState::draining;
     }
-    touches[static_cast<int>(c)] = state;
+    touches[c] = state;
   }
   return touches;
 }
 
 /// The last column in which the buffer's contents are still wanted.
-int end_of_life(const Outline& outline, const std::vector<int>& columns, int first, int last) {
-  int end = last;
-  const int first_id = columns[static_cast<std::size_t>(first)];
-  for (std::optional<int> id = columns[static_cast<std::size_t>(last)]; id; id = at(outline, *id).parent) {
-    if (!std::holds_alternative<Loop>(at(outline, *id).statement->node) || is_inside(outline, first_id, *id)) continue;
+std::size_t end_of_life(const Outline& outline, const std::vector<StatementId>& columns, std::size_t first,
+                        std::size_t last) {
+  std::size_t end = last;
+  const StatementId first_id = columns[first];
+  for (std::optional<StatementId> id = columns[last]; id; id = outline[*id].parent) {
+    if (!std::holds_alternative<Loop>(outline[*id].statement->node) || is_inside(outline, first_id, *id)) continue;
     for (std::size_t c = 0; c < columns.size(); ++c) {
-      if (is_inside(outline, columns[c], *id)) end = std::max(end, static_cast<int>(c));
+      if (is_inside(outline, columns[c], *id)) end = std::max(end, c);
     }
   }
   return end;
 }
 
 /// Loops and guards around columns.
-std::vector<Bracket> brackets_of(const Outline& outline, const std::vector<int>& columns) {
+std::vector<Bracket> brackets_of(const Outline& outline, const std::vector<StatementId>& columns) {
   std::vector<Bracket> brackets;
   for (const StatementPosition& position : outline) {
     if (position.statement == nullptr || body_of(*position.statement) == nullptr) continue;
     std::optional<Bracket> bracket;
     for (std::size_t c = 0; c < columns.size(); ++c) {
       if (!is_inside(outline, columns[c], position.statement->id)) continue;
-      const int column = static_cast<int>(c);
-      if (!bracket) bracket = Bracket{position.statement->id, column, column, position.depth};
-      bracket->last = column;
+      if (!bracket) bracket = Bracket{position.statement->id, c, c, position.depth};
+      bracket->last = c;
     }
     if (bracket) brackets.push_back(*bracket);
   }
@@ -126,14 +122,14 @@ BufferTimeline buffer_timeline(const LoopNest& nest) {
   for (const BufferId b : nest.buffers.ids()) {
     const auto touches = touches_of(nest, outline, timeline.columns, b);
     if (touches.empty()) continue;
-    const int first = touches.begin()->first;
-    const int end = end_of_life(outline, timeline.columns, first, touches.rbegin()->first);
+    const std::size_t first = touches.begin()->first;
+    const std::size_t end = end_of_life(outline, timeline.columns, first, touches.rbegin()->first);
     BufferState moving = BufferState::idle;  // what it does between statements: a transfer goes on until its wait
-    for (int column = first; column <= end; ++column) {
+    for (std::size_t column = first; column <= end; ++column) {
       BufferState state = moving;
       if (const auto touch = touches.find(column); touch != touches.end()) {
         state = touch->second;
-        const Stmt& statement = *at(outline, timeline.columns[static_cast<std::size_t>(column)]).statement;
+        const Stmt& statement = *outline[timeline.columns[column]].statement;
         moving = std::holds_alternative<Dma>(statement.node) ? state : BufferState::idle;
       }
       BufferSpan* before = timeline.spans.empty() ? nullptr : &timeline.spans.back();

@@ -18,24 +18,24 @@ Pattern pattern_of(BufferState state);
 /// A buffer in one state from column `first` to column `last`, both included.
 struct BufferSpan {
   BufferId buffer;
-  int first = 0;
-  int last = 0;
+  std::size_t first = 0;
+  std::size_t last = 0;
   BufferState state = BufferState::idle;
   friend bool operator==(const BufferSpan&, const BufferSpan&) = default;
 };
 
 /// A loop or guard around columns, for the brackets above the map.
 struct Bracket {
-  int statement = 0;
-  int first = 0;
-  int last = 0;
+  StatementId statement;
+  std::size_t first = 0;
+  std::size_t last = 0;
   int depth = 0;
 };
 
 struct BufferTimeline {
-  std::vector<int> columns;       ///< ids of the statements that touch buffers: DMA, wait, fill, compute
-  std::vector<BufferSpan> spans;  ///< by buffer, then by column
-  std::vector<Bracket> brackets;  ///< outer ones first
+  std::vector<StatementId> columns;  ///< ids of the statements that touch buffers: DMA, wait, fill, compute
+  std::vector<BufferSpan> spans;     ///< by buffer, then by column
+  std::vector<Bracket> brackets;     ///< outer ones first
 };
 
 /// What moves a buffer's contents, for pictures without time: filling (fetched), draining (stored), or in use (only

@@ -154,7 +154,7 @@ std::vector<Bar> tensor_bars(StepId step, const Plan& plan, const std::optional<
                              const Sheet& sheet) {
   const auto now = bytes_by_tensor(&plan);
   const auto before = bytes_by_tensor(baseline ? baseline->plan : nullptr);
-  std::map<NestTensorId, int> statement;  // the first that moves a tensor
+  std::map<NestTensorId, StatementId> statement;  // the first that moves a tensor
   for (const auto& [id, totals] : plan.counts.dma) {
     statement.emplace(std::get<Dma>(find_statement(plan.nest, id)->node).nest_tensor, id);
   }

@@ -48,7 +48,7 @@ class LdmPicture {
         timeline_(buffer_timeline(nest_)),
         text_(text),
         available_(ldm_for_buffers(nest_, program.target)) {
-    for (const int id : timeline_.columns) columns_.push_back(column_words(id));
+    for (const StatementId id : timeline_.columns) columns_.push_back(column_words(id));
     const auto ids = nest_.buffers.ids();
     order_.assign(ids.begin(), ids.end());
     std::stable_sort(order_.begin(), order_.end(),
@@ -88,10 +88,10 @@ class LdmPicture {
   [[nodiscard]] double column_width() const {
     return area_.width / std::max<double>(1, static_cast<double>(timeline_.columns.size()));
   }
-  [[nodiscard]] double x(int column) const { return area_.x + column_width() * column; }
+  [[nodiscard]] double x(std::size_t column) const { return area_.x + column_width() * static_cast<double>(column); }
 
   /// "get A", "wait A", "fill C", "compute".
-  [[nodiscard]] std::string column_words(int statement) const {
+  [[nodiscard]] std::string column_words(StatementId statement) const {
     const Stmt& found = *find_statement(nest_, statement);
     const auto* const wait = std::get_if<Wait>(&found.node);
     const auto buffer = wait != nullptr ? awaited_buffer(nest_, *wait) : std::nullopt;
@@ -160,7 +160,7 @@ class LdmPicture {
   }
 
   /// A loop or condition in as many words as fit: "for ko < 16 of k", "for ko", "ko".
-  [[nodiscard]] std::string bracket_text(int statement, double width) const {
+  [[nodiscard]] std::string bracket_text(StatementId statement, double width) const {
     const std::string full = statement_line(text_, statement);
     const Stmt& found = *find_statement(nest_, statement);
     const std::string words = statement_words(nest_, found);
@@ -196,8 +196,7 @@ class LdmPicture {
     shape.tip = fmt::format("{}: {} of {}\n{} at address {} to {}\n{} from statement {} to {}", held.name,
                             extents_text(held.extents), tensor_of_buffer(nest_, span.buffer), sheet_.size(held.bytes()),
                             held.offset, held.offset + held.bytes(), name_of(span.state),
-                            timeline_.columns[static_cast<std::size_t>(span.first)],
-                            timeline_.columns[static_cast<std::size_t>(span.last)]);
+                            timeline_.columns[span.first].index(), timeline_.columns[span.last].index());
   }
 
   /// Peak and capacity, with their names where there is room.
@@ -222,7 +221,7 @@ class LdmPicture {
     const double left = area_.right() + 4;
     const double width = moment_width_ - 6;
     scene_.text({left, area_.y - row(), width, row()}, cycle_words(), Ink::text, Font::small, Align::middle);
-    for (std::size_t number = 0; number < core.slots.size(); ++number) {
+    for (const SlotId number : core.slots.ids()) {
       const auto [id, slot] = moment_->tracks->slots[number];
       const Buffer& held = buffer(id);
       const double bytes = static_cast<double>(held.bytes()) / held.slots;
@@ -246,7 +245,7 @@ class LdmPicture {
     }
     const auto column = std::find(timeline_.columns.begin(), timeline_.columns.end(), moment_->statement);
     if (column == timeline_.columns.end()) return;
-    const double at = x(static_cast<int>(column - timeline_.columns.begin()));
+    const double at = x(static_cast<std::size_t>(column - timeline_.columns.begin()));
     scene_.box({at, area_.y, column_width(), area_.height}, Ink::band, Ink::text).tip =
         fmt::format("core {} is here in cycle {}", moment_->core, grouped_digits(moment_->cycle));
   }
@@ -279,14 +278,14 @@ class LdmPicture {
   /// The statements below, as many as have room.
   void add_columns() {
     const double width = column_width();
-    const int every = width >= small() ? 1 : static_cast<int>(std::ceil(small() / width));
-    for (int column = 0; column < static_cast<int>(columns_.size()); ++column) {
+    const double every = width >= small() ? 1 : std::ceil(small() / width);
+    for (std::size_t column = 0; column < columns_.size(); ++column) {
       scene_.line({x(column), area_.y}, {x(column), area_.bottom()}, Ink::line, 0.4);
-      if (column % every != 0) continue;
-      const int statement = timeline_.columns[static_cast<std::size_t>(column)];
+      if (column % static_cast<std::size_t>(every) != 0) continue;
+      const StatementId statement = timeline_.columns[column];
       const double wide = std::min(width * every, 24.0);
       Shape& label = scene_.text({x(column) + (width * every - wide) / 2, area_.bottom() + 4, wide, column_text_},
-                                 columns_[static_cast<std::size_t>(column)], Ink::text, Font::small, Align::right);
+                                 columns_[column], Ink::text, Font::small, Align::right);
       label.upward = true;
       label.cut = Cut::middle;
       label.subject = Subject{.step = step_, .statement = statement};

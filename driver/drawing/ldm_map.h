@@ -16,7 +16,7 @@ struct LdmMoment {
   const TimelineTracks* tracks = nullptr;  ///< of the step's nest
   int core = 0;
   std::int64_t cycle = 0;
-  std::optional<int> statement;  ///< that the core is at, if at any
+  std::optional<StatementId> statement;  ///< that the core is at, if at any
 };
 
 /// Of a fused operator that has a plan: address upwards, program order to the right. Higher than the sheet where the

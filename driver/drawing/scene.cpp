@@ -39,7 +39,7 @@ std::string subject_of(const Shape& shape) {
   std::string text = shape.subject->step ? fmt::format(" of step {}", shape.subject->step->index()) : " of no step";
   if (shape.subject->op) text += fmt::format(" operator {}", shape.subject->op->index());
   if (shape.subject->buffer) text += fmt::format(" buffer {}", shape.subject->buffer->index());
-  if (shape.subject->statement) text += fmt::format(" statement {}", *shape.subject->statement);
+  if (shape.subject->statement) text += fmt::format(" statement {}", shape.subject->statement->index());
   return text;
 }
 

@@ -67,10 +67,10 @@ enum class Cut : std::uint8_t { end, middle };
 
 /// What a shape stands for in a Program.
 struct Subject {
-  std::optional<StepId> step = std::nullopt;      ///< fused operator
-  std::optional<OpId> op = std::nullopt;          ///< operator of the fused graph
-  std::optional<BufferId> buffer = std::nullopt;  ///< of the step's nest
-  std::optional<int> statement = std::nullopt;    ///< Stmt::id in the step's nest
+  std::optional<StepId> step = std::nullopt;            ///< fused operator
+  std::optional<OpId> op = std::nullopt;                ///< operator of the fused graph
+  std::optional<BufferId> buffer = std::nullopt;        ///< of the step's nest
+  std::optional<StatementId> statement = std::nullopt;  ///< in the step's nest
   friend bool operator==(const Subject&, const Subject&) = default;
 };
 

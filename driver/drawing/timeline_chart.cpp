@@ -128,8 +128,8 @@ class TimelinePicture {
     return entries;
   }
 
-  [[nodiscard]] std::string name_of_slot(std::size_t number) const {
-    const NumberedSlot& at = tracks_.slots[number];
+  [[nodiscard]] std::string name_of_slot(SlotId slot) const {
+    const NumberedSlot& at = tracks_.slots[slot];
     const Buffer& buffer = nest_.buffers[at.buffer];
     return buffer.slots == 1 ? buffer.name : fmt::format("{}[{}]", buffer.name, at.slot);
   }
@@ -139,8 +139,8 @@ class TimelinePicture {
     for (const CoreTracks& one : tracks_.groups) {
       labels = std::max(labels, sheet_.text_width(name_of_cores(one.cores, tracks_.simulation.cores.size())));
     }
-    for (std::size_t p = 0; p < tracks_.slots.size(); ++p) {
-      labels = std::max(labels, sheet_.text_width(name_of_slot(p)));
+    for (const SlotId slot : tracks_.slots.ids()) {
+      labels = std::max(labels, sheet_.text_width(name_of_slot(slot)));
     }
     label_width_ = std::min(labels + 2, chart_.scene.width * 0.25);
     chart_.left = margin + label_width_ + label_gap;
@@ -244,14 +244,14 @@ class TimelinePicture {
     add_heading(fmt::format("LDM: slots of core {}", view_.core), y);
     y += row();
     const double top = y;
-    for (std::size_t p = 0; p < tracks_.slots.size(); ++p) {
-      const NumberedSlot& slot = tracks_.slots[p];
-      const Buffer& buffer = nest_.buffers[slot.buffer];
-      add_label(name_of_slot(p), y,
-                fmt::format("{} of {}, {}", name_of_slot(p), tensor_of_buffer(nest_, slot.buffer),
+    for (const SlotId slot : tracks_.slots.ids()) {
+      const BufferId held = tracks_.slots[slot].buffer;
+      const Buffer& buffer = nest_.buffers[held];
+      add_label(name_of_slot(slot), y,
+                fmt::format("{} of {}, {}", name_of_slot(slot), tensor_of_buffer(nest_, held),
                             sheet_.size(buffer.box_bytes())));
-      add_track_row(chart_.scene, context(), group().slots[p], TrackKind::slot,
-                    {chart_.left, y + 1, chart_.right - chart_.left, row() - 2}, view_.from, view_.to, slot.buffer);
+      add_track_row(chart_.scene, context(), group().slots[slot], TrackKind::slot,
+                    {chart_.left, y + 1, chart_.right - chart_.left, row() - 2}, view_.from, view_.to, held);
       y += row();
     }
     add_grid(top, y);

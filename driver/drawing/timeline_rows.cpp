@@ -49,7 +49,7 @@ std::string span_words(const RowContext& context, std::int64_t from, std::int64_
                      shown_time(to, context.target.clock_hz, context.units));
 }
 
-std::string words_of(const RowContext& context, int statement) {
+std::string words_of(const RowContext& context, StatementId statement) {
   const Stmt* const found = find_statement(context.nest, statement);
   return found == nullptr ? "" : statement_words(context.nest, *found);
 }

@@ -202,11 +202,11 @@ std::optional<Answer> read_answer(const std::string& text) {
   }
   if (!known) return std::nullopt;
   if (colon == std::string::npos) return answer;
-  int statement = 0;
+  std::uint32_t statement = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, statement);
   if (error != std::errc() || stop != end) return std::nullopt;
-  answer.statement = statement;
+  answer.statement = StatementId(statement);
   return answer;
 }
 

@@ -42,7 +42,7 @@ NestCheck check_exercise(const Exercise& exercise, const Target& target);
 /// What a learner says is wrong, and at which statement that shows; none for faults of no statement.
 struct Answer {
   FaultFamily family = FaultFamily::bounds;
-  std::optional<int> statement;
+  std::optional<StatementId> statement;
 };
 /// "race:10" or "capacity".
 std::optional<Answer> read_answer(const std::string& text);

@@ -23,7 +23,7 @@ void visit_block(const Block& block, std::vector<const Loop*>& around,
   }
 }
 
-std::vector<const Loop*> loops_around(const LoopNest& nest, int statement) {
+std::vector<const Loop*> loops_around(const LoopNest& nest, StatementId statement) {
   std::vector<const Loop*> found;
   visit_in_loops(nest, [&](const Stmt& each, const std::vector<const Loop*>& loops) {
     if (each.id == statement) found = loops;
@@ -51,7 +51,7 @@ std::string times_text(std::int64_t count) {
   return count == 1 ? std::string("once") : grouped_digits(count) + " times";
 }
 
-Iterations iterations_of(const Plan& plan, int statement) {
+Iterations iterations_of(const Plan& plan, StatementId statement) {
   Iterations iterations;
   iterations.cores = plan.nest.cores_used();
   for (const Loop* loop : loops_around(plan.nest, statement)) {
@@ -88,7 +88,7 @@ std::string product_text(const Iterations& iterations) {
   return fmt::format("{} = {}", fmt::join(factors, " × "), times_text(iterations));
 }
 
-std::string place_text(const Plan& plan, int statement) {
+std::string place_text(const Plan& plan, StatementId statement) {
   const std::vector<const Loop*> loops = loops_around(plan.nest, statement);
   if (!loops.empty()) return "inside " + name_of(plan.nest, *loops.back());
   const Stmt* found = find_statement(plan.nest, statement);

@@ -20,13 +20,13 @@ struct Iterations {
   int cores = 1;
   std::int64_t in_all = 0;  ///< of a transfer: counted over all cores
 };
-Iterations iterations_of(const Plan& plan, int statement);
+Iterations iterations_of(const Plan& plan, StatementId statement);
 /// "once", "128 times", "4 times on each of 63 cores = 252", "200 times on 63 cores, at most 4 on one".
 std::string times_text(const Iterations& iterations);
 /// The same with the loops where there are several: "x 1 × yo 8 × ko 16 = 128 times".
 std::string product_text(const Iterations& iterations);
 /// "inside ko", "before the first loop", "after the last loop"; "at the start", "at the end" without any loop.
-std::string place_text(const Plan& plan, int statement);
+std::string place_text(const Plan& plan, StatementId statement);
 /// "once", "1 024 times".
 std::string times_text(std::int64_t count);
 

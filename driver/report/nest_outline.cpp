@@ -10,27 +10,27 @@ namespace stowage {
 
 namespace {
 
-void collect(const Block& block, std::optional<int> parent, int depth, std::vector<StatementPosition>& positions) {
+void collect(const Block& block, std::optional<StatementId> parent, int depth,
+             IdVector<StatementId, StatementPosition>& positions) {
   for (const StmtPtr& entry : block) {
-    const auto id = static_cast<std::size_t>(entry->id);
-    if (positions.size() <= id) positions.resize(id + 1);
-    positions[id] = {entry.get(), parent, depth, entry->id};
+    if (!positions.contains(entry->id)) positions.resize(entry->id.index() + 1);
+    positions[entry->id] = {entry.get(), parent, depth, entry->id};
     if (const Block* body = body_of(*entry)) {
       collect(*body, entry->id, depth + 1, positions);
-      positions[id].last_inside = static_cast<int>(positions.size()) - 1;  // ids are in program order
+      positions[entry->id].last_inside = StatementId(positions.size() - 1);  // ids are in program order
     }
   }
 }
 
 }  // namespace
 
-std::vector<StatementPosition> nest_outline(const LoopNest& nest) {
-  std::vector<StatementPosition> positions;
+IdVector<StatementId, StatementPosition> nest_outline(const LoopNest& nest) {
+  IdVector<StatementId, StatementPosition> positions;
   collect(nest.body, std::nullopt, 0, positions);
   return positions;
 }
 
-std::string statement_line(const SpannedText& nest, int statement) {
+std::string statement_line(const SpannedText& nest, StatementId statement) {
   for (const TextSpan& span : nest.spans) {
     if (span.statement != statement) continue;
     const std::string text = nest.text.substr(span.begin, span.end - span.begin);

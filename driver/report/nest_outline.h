@@ -15,16 +15,16 @@ namespace stowage {
 /// Where a statement stands in its nest.
 struct StatementPosition {
   const Stmt* statement = nullptr;
-  std::optional<int> parent;  ///< Stmt::id of the Loop or Guard around it; nothing at the top
-  int depth = 0;              ///< statements around it
-  int last_inside = 0;        ///< id of the last statement of its body; its own id without one
+  std::optional<StatementId> parent;  ///< the Loop or Guard around it; nothing at the top
+  int depth = 0;                      ///< statements around it
+  StatementId last_inside;            ///< the last statement of its body; itself without one
 };
 
-/// By Stmt::id; numbers that no statement has are null. The nest must live longer.
-std::vector<StatementPosition> nest_outline(const LoopNest& nest);
+/// Numbers that no statement has are null. The nest must live longer.
+IdVector<StatementId, StatementPosition> nest_outline(const LoopNest& nest);
 
 /// First line of a statement as the nest's text has it, without its number; "" for none.
-std::string statement_line(const SpannedText& nest, int statement);
+std::string statement_line(const SpannedText& nest, StatementId statement);
 /// "get A", "wait for A", "for ko", "compute conv", "fill C_ldm"; "" for the others.
 std::string statement_words(const LoopNest& nest, const Stmt& statement);
 /// The buffer that a wait is for, if it is for one.

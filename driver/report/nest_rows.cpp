@@ -33,7 +33,7 @@ class NestLines {
 
  private:
   SpannedText spanned_;
-  std::map<int, std::size_t> begins_;
+  std::map<StatementId, std::size_t> begins_;
 };
 
 class RowCollector {
@@ -98,7 +98,7 @@ class RowCollector {
 
   [[nodiscard]] std::string tensor_of(const Dma& dma) const { return plan_.nest.tensors[dma.nest_tensor].name; }
 
-  void describe_dma(int id, const Dma& dma, NestRow& row) const {
+  void describe_dma(StatementId id, const Dma& dma, NestRow& row) const {
     row.kind = dma.direction == DmaDirection::get ? NestRow::Kind::get : NestRow::Kind::put;
     row.tensor = tensor_of(dma);
     std::vector<std::int64_t> extents;
@@ -121,8 +121,8 @@ class RowCollector {
   const Plan& plan_;
   const Target& target_;
   NestLines lines_;
-  std::map<int, std::int64_t> cycles_;
-  std::map<int, std::int64_t> moving_;  ///< the same of transfers that nothing hides
+  std::map<StatementId, std::int64_t> cycles_;
+  std::map<StatementId, std::int64_t> moving_;  ///< the same of transfers that nothing hides
   std::vector<NestRow> rows_;
 };
 
@@ -130,8 +130,8 @@ class RowCollector {
 
 std::vector<NestRow> nest_rows(const Plan& plan, const Target& target) { return RowCollector(plan, target).run(); }
 
-std::map<int, std::int64_t> cycles_by_statement(const Plan& plan, const Target& target) {
-  std::map<int, std::int64_t> cycles;
+std::map<StatementId, std::int64_t> cycles_by_statement(const Plan& plan, const Target& target) {
+  std::map<StatementId, std::int64_t> cycles;
   for (const Cost& cost : overlapped_costs(plan.nest, plan.counts, target)) {
     if (cost.statement) cycles[*cost.statement] += cycles_of(cost.formula);
   }

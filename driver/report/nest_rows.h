@@ -15,8 +15,8 @@ namespace stowage {
 
 struct NestRow {
   enum class Kind : std::uint8_t { loop, get, put, wait, fill, compute, other, end } kind = Kind::other;
-  std::optional<int> statement;  ///< Stmt::id; nothing for the end of a block
-  std::string text;              ///< the line of the nest's text form, indented, without number and note
+  std::optional<StatementId> statement;  ///< nothing for the end of a block
+  std::string text;                      ///< the line of the nest's text form, indented, without number and note
   std::string note;
   std::string loop;    ///< innermost loop around it, "" outside
   std::string tensor;  ///< of a get or put, or of the one that a wait waits for, as the nest calls it
@@ -35,7 +35,7 @@ struct NestRow {
 std::vector<NestRow> nest_rows(const Plan& plan, const Target& target);
 
 /// What each statement costs by itself (lowering/time/cost_table.h), by its id; what costs nothing is not there.
-std::map<int, std::int64_t> cycles_by_statement(const Plan& plan, const Target& target);
+std::map<StatementId, std::int64_t> cycles_by_statement(const Plan& plan, const Target& target);
 
 /// "256 B", or "4 to 256 B" where blocks differ.
 std::string block_text(const NestRow& row);

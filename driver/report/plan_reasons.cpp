@@ -72,7 +72,7 @@ class Reasons {
     return inside;
   }
 
-  TransferReason transfer(int id, const Dma& dma, const std::vector<const Loop*>& loops) const {
+  TransferReason transfer(StatementId id, const Dma& dma, const std::vector<const Loop*>& loops) const {
     TransferReason reason;
     reason.statement = id;
     reason.get = dma.direction == DmaDirection::get;
@@ -180,7 +180,7 @@ class Reasons {
   }
 
   /// All bytes against the tensor's size, and which factors are known.
-  void size_moved(int id, const Dma& dma, const std::vector<const Loop*>& loops,
+  void size_moved(StatementId id, const Dma& dma, const std::vector<const Loop*>& loops,
                   std::vector<std::string>& sentences) const {
     const NestTensor& tensor = nest_.tensors[dma.nest_tensor];
     const StageTensor& held = nest_.stages.tensors[tensor.tensor];

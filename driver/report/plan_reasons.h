@@ -15,7 +15,7 @@
 namespace stowage {
 
 struct TransferReason {
-  int statement = 0;   ///< Stmt::id
+  StatementId statement;
   std::string tensor;  ///< as the group's model names the buffer
   bool get = true;
   std::string where;  ///< "A is loaded inside ko: x 1 × yo 8 × ko 16 = 128 times."

@@ -264,7 +264,7 @@ void add_transfers(const Program& program, StepId step, std::int64_t all_bytes, 
     row.statement = transfer.statement;
     row.name = (get ? "get " : "put ") + transfer.tensor;
     row.cells = {group.name,
-                 static_cast<std::int64_t>(*transfer.statement),
+                 std::int64_t{transfer.statement->value},
                  get ? "get" : "put",
                  transfer.tensor,
                  transfer.loop,

@@ -64,7 +64,7 @@ struct PlanRow {
   std::optional<StepId> step;
   std::optional<OpId> op = std::nullopt;
   std::optional<BufferId> buffer = std::nullopt;
-  std::optional<int> statement = std::nullopt;
+  std::optional<StatementId> statement = std::nullopt;
   std::string name = {};                   ///< what it is among the rows of its step, the same in every plan: "get A"
   ColumnKind measure = ColumnKind::count;  ///< what the numbers of its count columns are, where rows differ
 };

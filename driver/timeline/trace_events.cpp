@@ -62,14 +62,14 @@ void TraceEvents::name_tracks(const StepTimeline& step) {
 }
 
 void TraceEvents::add_slice(int process, int thread, const std::string& name, const std::string& category,
-                            std::optional<int> statement, std::int64_t from, std::int64_t to) {
+                            std::optional<StatementId> statement, std::int64_t from, std::int64_t to) {
   // The difference of rounded times, so that slices that meet do not overlap.
   const std::int64_t length = nanoseconds_of(to) - nanoseconds_of(from);
   begin_event();
   fmt::format_to(std::back_inserter(text_),
                  R"({{"ph": "X", "pid": {}, "tid": {}, "ts": {}, "dur": {}.{:03}, "name": {}, "cat": {})", process,
                  thread, time_of(from), length / 1000, length % 1000, name, category);
-  if (statement) fmt::format_to(std::back_inserter(text_), R"(, "args": {{"statement": {}}})", *statement);
+  if (statement) fmt::format_to(std::back_inserter(text_), R"(, "args": {{"statement": {}}})", statement->index());
   text_ += "}";
   ++slices_;
 }

@@ -32,7 +32,7 @@ class TraceEvents {
   int process(const std::string& name);
   void name_tracks(const StepTimeline& step);
   void add_slice(int process, int thread, const std::string& name, const std::string& category,
-                 std::optional<int> statement, std::int64_t from, std::int64_t to);
+                 std::optional<StatementId> statement, std::int64_t from, std::int64_t to);
   void begin_event();
 
   double clock_hz_ = 1;

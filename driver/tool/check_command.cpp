@@ -32,7 +32,7 @@ Result<NestTexts> read_texts(const CheckOptions& options, const ToolContext& con
 }
 
 Json to_json(const CheckedNest& made, const Execution& execution) {
-  Json json = {{"statement", execution.statement},
+  Json json = {{"statement", execution.statement.index()},
                {"core", execution.core},
                {"text", line_of_statement(made, execution.statement)}};
   json["iteration"] = Json::object();

@@ -135,7 +135,7 @@ std::string verdict_text(const Program& program, const CheckResult& check) {
   if (!check.counts.empty()) {
     TextTable table({"fused operator", ">statement", "figure", ">predicted", ">emulated"});
     for (const CountError& error : check.counts) {
-      table.add({error.name, error.statement ? std::to_string(*error.statement) : "", error.what,
+      table.add({error.name, error.statement ? std::to_string(error.statement->index()) : "", error.what,
                  grouped_digits(error.predicted), grouped_digits(error.emulated)});
     }
     text += fmt::format("prediction and emulation differ:\n\n{}\n", table.text());
@@ -211,7 +211,7 @@ Json run_json(const std::string& command, const Compilation& compilation, const 
   json["count_differences"] = Json::array();
   for (const CountError& error : check->counts) {
     json["count_differences"].push_back({{"fused_operator", error.name},
-                                         {"statement", error.statement.value_or(-1)},
+                                         {"statement", error.statement ? Json(error.statement->index()) : Json(-1)},
                                          {"figure", error.what},
                                          {"predicted", error.predicted},
                                          {"emulated", error.emulated}});

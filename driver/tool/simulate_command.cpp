@@ -196,7 +196,7 @@ Result<EmulationResult> emulated(const Compilation& compilation, ToolContext& co
 std::string statements_text(const TimedStep& step) {
   TextTable table({">statement", "what", ">executions", ">cycles", ">waited for"});
   for (const SimulatedStep::Statement& statement : step.simulated.statements) {
-    table.add({std::to_string(statement.statement), statement.what, grouped_digits(statement.executions),
+    table.add({std::to_string(statement.statement.index()), statement.what, grouped_digits(statement.executions),
                grouped_digits(statement.cycles), grouped_digits(statement.waited)});
   }
   return table.text();
@@ -233,7 +233,7 @@ Json step_json(const TimedProgram& times, const TimedStep& step) {
   if (simulated.statements.empty()) return json;
   json["statements"] = Json::array();
   for (const SimulatedStep::Statement& statement : simulated.statements) {
-    json["statements"].push_back({{"statement", statement.statement},
+    json["statements"].push_back({{"statement", statement.statement.index()},
                                   {"what", statement.what},
                                   {"executions", statement.executions},
                                   {"cycles", statement.cycles},

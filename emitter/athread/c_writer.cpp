@@ -79,17 +79,17 @@ std::string IdentifierPool::take_of_model(std::string_view wanted) {
   return take(std::string(model_prefix) + c_name(wanted));
 }
 
-void CWriter::line(std::string text, int statement) {
+void CWriter::line(std::string text, std::optional<StatementId> statement) {
   lines_.push_back({std::move(text), depth_, statement, written_for_, {}});
 }
 
 void CWriter::define(std::string name, std::string text) {
-  lines_.push_back({std::move(text), depth_, -1, written_for_, std::move(name)});
+  lines_.push_back({std::move(text), depth_, std::nullopt, written_for_, std::move(name)});
 }
 
 void CWriter::comment(std::string_view text) { line(fmt::format("/* {} */", c_comment_text(text))); }
 
-void CWriter::open(std::string text, int statement) {
+void CWriter::open(std::string text, std::optional<StatementId> statement) {
   line(std::move(text), statement);
   ++depth_;
 }

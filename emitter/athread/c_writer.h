@@ -3,12 +3,14 @@
 // emitted code compiles without "unused variable").
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/identifiers.h"
+#include "core/ids.h"
 
 namespace stowage {
 
@@ -36,22 +38,24 @@ class IdentifierPool {
 struct CLine {
   std::string text;  ///< without indentation
   int depth = 0;
-  int statement = -1;    ///< Stmt::id whose work the line does, or -1: kernels that differ in it do not share a text
-  int written_for = -1;  ///< Stmt::id for which it was written, with comments, definitions and braces
-  std::string defines;   ///< name of the variable that the line defines and that may go if it is not used
+  std::optional<StatementId> statement;    ///< whose work the line does: kernels that differ in it do not share a text
+  std::optional<StatementId> written_for;  ///< with comments, definitions and braces
+  std::string defines;  ///< name of the variable that the line defines and that may go if it is not used
 };
 
 class CWriter {
  public:
-  /// What comes is written for a statement. Returns the one before, to go back to; -1 is none.
-  int write_for(int statement) { return std::exchange(written_for_, statement); }
-  void line(std::string text, int statement = -1);
+  /// What comes is written for a statement. Returns the one before, to go back to.
+  std::optional<StatementId> write_for(std::optional<StatementId> statement) {
+    return std::exchange(written_for_, statement);
+  }
+  void line(std::string text, std::optional<StatementId> statement = std::nullopt);
   /// A definition, left out if `name` does not occur in a later line. Names defined so must be unique in the text.
   void define(std::string name, std::string text);
   void comment(std::string_view text);
   void blank() { line(""); }
   /// A line that ends in "{", and everything until close() deeper.
-  void open(std::string text, int statement = -1);
+  void open(std::string text, std::optional<StatementId> statement = std::nullopt);
   /// "} else {" between the two.
   void else_branch(std::string text);
   void close(std::string text = "}");
@@ -63,7 +67,7 @@ class CWriter {
  private:
   std::vector<CLine> lines_;
   int depth_ = 0;
-  int written_for_ = -1;
+  std::optional<StatementId> written_for_;
 };
 
 /// Text of lines, two blanks a level.

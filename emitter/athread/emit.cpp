@@ -412,7 +412,7 @@ class ProgramEmitter {
     file.text = to_text(lines);
     const StepId step = parts_.kernels[k].first_step;
     for (std::size_t i = 0; i < lines.size(); ++i) {
-      if (lines[i].written_for >= 0) file.origins.push_back({static_cast<int>(i) + 1, step, lines[i].written_for});
+      if (lines[i].written_for) file.origins.push_back({static_cast<int>(i) + 1, step, *lines[i].written_for});
     }
     return file;
   }

@@ -64,7 +64,7 @@ void emit_function(CWriter& file, Space team) {
 
 }  // namespace
 
-void emit_sent_box(KernelContext& k, int statement, const SentBox& sent) {
+void emit_sent_box(KernelContext& k, StatementId statement, const SentBox& sent) {
   const int columns = k.nest.mesh->columns;
   const Buffer& buffer = k.nest.buffers[sent.to.buffer];
   const auto send = [&](Space team, const std::string& sends, const std::string& from, const std::string& to,

@@ -312,7 +312,7 @@ void name_dma(KernelContext& k) {
     for (auto here = block.begin(); here != block.end(); ++here) {
       const auto* dma = std::get_if<Dma>(&(*here)->node);
       if (dma == nullptr || k.by_slots.contains(dma->buffer)) continue;
-      const int id = (*here)->id;
+      const StatementId id = (*here)->id;
       const bool waited_here = std::any_of(here, block.end(), [&](const StmtPtr& later) {
         const auto* wait = std::get_if<Wait>(&later->node);
         return wait != nullptr && wait->dma == id;
@@ -340,7 +340,7 @@ std::string region_text(KernelContext& k, const Dma& dma) {
   return text;
 }
 
-void emit_barrier(KernelContext& k, Space team, int statement) {
+void emit_barrier(KernelContext& k, Space team, StatementId statement) {
   const auto of_rows = [](int rows) { return (1 << rows) - 1; };
   if (team == Space::row || leaves_rows(k.nest, k.target)) {
     // Of the rows that take part: those of each column, and then of each row.

@@ -122,7 +122,7 @@ void emit_statement(KernelContext& k, const Stmt& stmt) {
 
 void emit_block(KernelContext& k, const Block& block) {
   for (const StmtPtr& stmt : block) {
-    const int around = k.out.write_for(stmt->id);
+    const std::optional<StatementId> around = k.out.write_for(stmt->id);
     emit_statement(k, *stmt);
     k.out.write_for(around);
   }
@@ -355,7 +355,7 @@ void emit_function(KernelContext& k, const std::string& name) {
 
 KernelText emit(KernelContext& k, const std::string& name, const std::vector<KernelUser>& users) {
   for (const auto& [statement, why] : broadcasts_not_by_registers(k.nest, k.target))
-    fail_check(fmt::format("broadcast {} is not emitted: {}", statement, why));
+    fail_check(fmt::format("broadcast {} is not emitted: {}", statement.index(), why));
   KernelText text;
   emit_function(k, name);
   CWriter file;
@@ -401,7 +401,9 @@ std::string canonical_kernel(const LoopNest& nest, const Target& target) {
   std::string canonical;
   for (const KernelParameter& parameter : text.parameters) canonical += parameter.type + "\n";
   // Statements are part of it: counts are told apart by them.
-  for (const CLine& line : text.lines) canonical += fmt::format("{} {}\n", line.statement, line.text);
+  for (const CLine& line : text.lines) {
+    canonical += fmt::format("{} {}\n", line.statement ? std::to_string(line.statement->index()) : "-1", line.text);
+  }
   return canonical;
 }
 

@@ -36,11 +36,11 @@ KernelContext::KernelContext(const LoopNest& loop_nest, const Target& its_target
       barriers(team_barriers(loop_nest)),
       rows(known_rows(loop_nest)) {
   for (RegisterChain& chain : register_chains(loop_nest)) {
-    const int sum = chain.sum->id;
+    const StatementId sum = chain.sum->id;
     chains.emplace(sum, std::move(chain));
   }
   for (SlidingWindow& window : sliding_windows(loop_nest)) {
-    const int start = window.chain.start->id;
+    const StatementId start = window.chain.start->id;
     windows.emplace(start, std::move(window));
   }
   const auto name = [&](IdentifierPool& from, const std::string& given, std::string_view kind, std::size_t i) {

@@ -42,11 +42,11 @@ struct KernelContext {
   std::string para;                             ///< member of the LDM struct: the parameters
   std::string para_reply;
   TeamBarriers barriers;
-  std::map<int, DmaNames> dma;            ///< by Stmt::id, of transfers that are awaited by their statement
-  std::map<BufferId, DmaNames> by_slots;  ///< of those whose transfers are awaited by slot
-  std::map<int, KnownRows> rows;          ///< by Stmt::id, of computations in register blocks
-  std::map<int, RegisterChain> chains;    ///< by Stmt::id of their sums
-  std::map<int, SlidingWindow> windows;   ///< by Stmt::id of their fills
+  std::map<StatementId, DmaNames> dma;           ///< of transfers that are awaited by their statement
+  std::map<BufferId, DmaNames> by_slots;         ///< of those whose transfers are awaited by slot
+  std::map<StatementId, KnownRows> rows;         ///< of computations in register blocks
+  std::map<StatementId, RegisterChain> chains;   ///< by their sums
+  std::map<StatementId, SlidingWindow> windows;  ///< by their fills
   std::vector<std::shared_ptr<const IndexTable>> tables;
   std::vector<std::string> table_names;
 
@@ -77,11 +77,11 @@ const DmaNames& names_of(const KernelContext& k, const Stmt& stmt, const Dma& dm
 void emit_dma(KernelContext& k, const Stmt& stmt, const Dma& dma);
 void emit_wait(KernelContext& k, const Stmt& stmt, const Wait& wait);
 /// What a team's cores do at a wait: one of them sends, the others take.
-void emit_sent_box(KernelContext& k, int statement, const SentBox& sent);
+void emit_sent_box(KernelContext& k, StatementId statement, const SentBox& sent);
 /// The functions that kernels call there, those that they need.
 void emit_register_broadcasts(const KernelContext& k, CWriter& file);
 /// All cores of a team wait for each other.
-void emit_barrier(KernelContext& k, Space team, int statement);
+void emit_barrier(KernelContext& k, Space team, StatementId statement);
 /// Begins what one core of a team does for all of it.
 void open_for_team(KernelContext& k, Space team);
 /// "A[x .. +1][64*ko .. +64]"

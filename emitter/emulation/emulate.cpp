@@ -77,7 +77,7 @@ std::vector<EmulatedGap> gaps_of(const LoopNest& nest, std::int64_t dma_unit) {
 
 /// Lines of transfers that the machine would refuse, of which compile has warned (lowering/time/dma_alignment.h).
 std::vector<EmulatedLine> unaligned_lines(const Program& program, const EmittedProgram& emitted) {
-  std::map<StepId, std::set<int>> statements;  // by step
+  std::map<StepId, std::set<StatementId>> statements;
   for (const StepId s : program.steps.ids()) {
     if (program.steps[s].plan() == nullptr) continue;
     for (const UnalignedTransfer& transfer : unaligned_transfers(program.steps[s].plan()->nest, program.target))
@@ -172,10 +172,10 @@ void report_misplaced(const std::set<std::pair<std::string, int>>& lines, Diagno
 Result<std::vector<StatementCount>> statement_counts(const Program& program, const EmittedProgram& emitted,
                                                      const Launches& launches, const EmulationRun& run,
                                                      bool changed_sources, Diagnostics& diagnostics) {
-  std::map<std::pair<std::string, int>, int> statement_at;
+  std::map<std::pair<std::string, int>, StatementId> statement_at;
   for (const EmittedFile& file : emitted.files)
     for (const LineOrigin& origin : file.origins) statement_at[{file.path, origin.line}] = origin.statement;
-  std::map<std::pair<StepId, int>, StatementCount> counts;
+  std::map<std::pair<StepId, StatementId>, StatementCount> counts;
   for (const StepId step : launches.step_of) {
     if (program.steps[step].plan() == nullptr) continue;
     visit_statements(program.steps[step].plan()->nest.body, [&](const Stmt& stmt) {

@@ -13,9 +13,9 @@ namespace stowage {
 
 /// Which source line belongs to which statement of which step.
 struct LineOrigin {
-  int line = 0;       ///< from 1
-  StepId step;        ///< the first that uses the kernel
-  int statement = 0;  ///< of the step's plan; of a loop nest Stmt::id
+  int line = 0;           ///< from 1
+  StepId step;            ///< the first that uses the kernel
+  StatementId statement;  ///< of the step's plan
 };
 
 struct EmittedFile {

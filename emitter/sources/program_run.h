@@ -33,7 +33,7 @@ struct RunSettings {
 
 struct StatementCount {
   StepId step;
-  int statement = 0;
+  StatementId statement;
   std::int64_t transfers = 0;
   std::int64_t operations = 0;
   std::int64_t bytes = 0;

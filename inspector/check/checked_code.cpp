@@ -15,8 +15,8 @@ struct FaultMarks {
   QString tip;
 };
 
-std::map<int, FaultMarks> marks_of(const std::vector<Fault>& faults) {
-  std::map<int, FaultMarks> marks;
+std::map<StatementId, FaultMarks> marks_of(const std::vector<Fault>& faults) {
+  std::map<StatementId, FaultMarks> marks;
   const auto add = [&](const Execution& execution, const QString& mark, const QString& tip) {
     FaultMarks& at = marks[execution.statement];
     at.mark += (at.mark.isEmpty() ? QString() : QStringLiteral(" ")) + mark;
@@ -32,12 +32,12 @@ std::map<int, FaultMarks> marks_of(const std::vector<Fault>& faults) {
 }
 
 /// The number that a statement's line begins with; nothing for a line that is none.
-std::optional<int> statement_of(const QString& line) {
+std::optional<StatementId> statement_of(const QString& line) {
   const QString text = line.trimmed();
   const qsizetype end = text.indexOf(QLatin1String("  "));
   bool read = false;
-  const int number = text.left(end).toInt(&read);
-  return end > 0 && read ? std::optional(number) : std::nullopt;
+  const uint number = text.left(end).toUInt(&read);
+  return end > 0 && read ? std::optional(StatementId(number)) : std::nullopt;
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ CodeText checked_code(const std::string& text, std::optional<StepId> step, const
                       const Theme& theme) {
   CodeText code;
   code.gutter_titles = {QStringLiteral("#"), QStringLiteral("fault")};
-  const std::map<int, FaultMarks> marks = marks_of(faults);
+  const std::map<StatementId, FaultMarks> marks = marks_of(faults);
   constexpr qsizetype number_width = 7;  // of the statement's number, which has a column of its own here
   const QString body_indent(4, QLatin1Char(' '));
   bool in_body = false;
@@ -66,11 +66,11 @@ CodeText checked_code(const std::string& text, std::optional<StepId> step, const
     if (i + 1 == lines.size() && lines[i].isEmpty()) break;
     CodeLine line;
     line.gutter.resize(code.gutter_titles.size());
-    const std::optional<int> statement = in_body ? statement_of(lines[i]) : std::nullopt;
+    const std::optional<StatementId> statement = in_body ? statement_of(lines[i]) : std::nullopt;
     const QString shown =
         in_body && lines[i].size() > number_width ? body_indent + lines[i].mid(number_width) : lines[i];
     if (statement) {
-      line.gutter[0] = QString::number(*statement);
+      line.gutter[0] = QString::number(statement->index());
       line.subject = statement_subject(step, *statement);
       if (const auto mark = marks.find(*statement); mark != marks.end()) {
         line.gutter[1] = mark->second.mark;

@@ -47,12 +47,12 @@ void fill_dma(const LoadedPlan& plan, const StepFacts& step, const StatementFact
 }
 
 /// Why each transfer stands where it stands, a sentence a line, by statement.
-std::map<int, QString> reasons_by_statement(const LoadedPlan& plan, const StepFacts& step) {
+std::map<StatementId, QString> reasons_by_statement(const LoadedPlan& plan, const StepFacts& step) {
   std::vector<TraceRecord> records;
   for (const TraceRecord& record : plan.compilation.trace.records) {
     if (record.subject == step.step->group.name) records.push_back(record);
   }
-  std::map<int, QString> texts;
+  std::map<StatementId, QString> texts;
   for (const TransferReason& reason : reasons_of(*step.plan, plan.program().target, records).transfers) {
     texts[reason.statement] = qt(reason.where + " " + reason.why).replace(QStringLiteral(". "), QStringLiteral(".\n"));
   }
@@ -67,7 +67,7 @@ QString CodeLine::text() const {
   return text;
 }
 
-QString statement_tip(const LoadedPlan& plan, std::optional<StepId> index, int statement, const Look& look) {
+QString statement_tip(const LoadedPlan& plan, std::optional<StepId> index, StatementId statement, const Look& look) {
   const StepFacts* step = plan.step(index);
   const StatementFacts* facts = step != nullptr ? step->find(statement) : nullptr;
   if (facts == nullptr) return {};
@@ -116,14 +116,14 @@ CodeText nest_code(const LoadedPlan& plan, std::optional<StepId> index, bool dec
   if (step == nullptr || step->plan == nullptr) return code;
   const Theme& theme = look.theme();
   const QStringList lines = qt(step->text.text).split(QLatin1Char('\n'));
-  std::vector<int> statement_of(static_cast<std::size_t>(lines.size()), -1);
+  std::vector<std::optional<StatementId>> statement_of(static_cast<std::size_t>(lines.size()));
   int first = static_cast<int>(lines.size());
   for (const StatementFacts& facts : step->statements) {
     if (facts.statement == nullptr) continue;
     statement_of[static_cast<std::size_t>(facts.text_line)] = facts.statement->id;
     first = std::min(first, facts.text_line);
   }
-  const std::map<int, QString> reasons = reasons_by_statement(plan, *step);
+  const std::map<StatementId, QString> reasons = reasons_by_statement(plan, *step);
   constexpr qsizetype number_width = 7;  // of the statement's number, which has a column of its own here
   for (int i = declarations ? 0 : first; i < lines.size(); ++i) {
     const bool numbered = i >= first && lines[i].size() > number_width;
@@ -132,15 +132,15 @@ CodeText nest_code(const LoadedPlan& plan, std::optional<StepId> index, bool dec
     CodeLine line;
     line.gutter.resize(code.gutter_titles.size());
     line.runs = highlight_nest(numbered ? lines[i].mid(number_width) : lines[i], theme);
-    const int id = statement_of[static_cast<std::size_t>(i)];
+    const std::optional<StatementId> id = statement_of[static_cast<std::size_t>(i)];
     if (const StatementFacts* facts = step->find(id)) {
-      line.subject = statement_subject(index, id);
-      line.gutter[0] = QString::number(id);
+      line.subject = statement_subject(index, *id);
+      line.gutter[0] = QString::number(id->index());
       line.own = share_of(facts->own_cycles, step->cycles);
       line.inclusive = share_of(facts->inclusive_cycles, step->cycles);
       line.buffers = buffers_of(*facts->statement, step->plan->nest);
-      line.tip = statement_tip(plan, index, id, look);
-      if (const auto why = reasons.find(id); why != reasons.end()) line.tip += QStringLiteral("\n\n") + why->second;
+      line.tip = statement_tip(plan, index, *id, look);
+      if (const auto why = reasons.find(*id); why != reasons.end()) line.tip += QStringLiteral("\n\n") + why->second;
       fill_dma(plan, *step, *facts, look, line);
     }
     code.lines.push_back(std::move(line));

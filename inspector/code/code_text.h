@@ -48,6 +48,6 @@ std::vector<CodeRun> highlight_c(const QString& line, bool& in_comment, const Th
 std::vector<CodeRun> highlight_nest(const QString& line, const Theme& theme);
 
 /// Several sentences about a statement with its numbers.
-QString statement_tip(const LoadedPlan& plan, std::optional<StepId> step, int statement, const Look& look);
+QString statement_tip(const LoadedPlan& plan, std::optional<StepId> step, StatementId statement, const Look& look);
 
 }  // namespace stowage::inspector

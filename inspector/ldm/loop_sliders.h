@@ -34,7 +34,7 @@ class LoopSliders : public QWidget {
   QGridLayout* grid_ = nullptr;
   QSlider* core_ = nullptr;
   std::map<std::string, QSlider*> loops_;
-  std::map<int, QSlider*> loop_of_statement_;
+  std::map<StatementId, QSlider*> loop_of_statement_;
 };
 
 }  // namespace stowage::inspector

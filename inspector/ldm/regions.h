@@ -16,7 +16,7 @@ namespace stowage::inspector {
 
 /// A loop of a nest, in program order, with the trips that it makes at most on any core.
 struct LoopRange {
-  int statement = 0;
+  StatementId statement;
   std::string name;
   std::int64_t trips = 1;
 };
@@ -25,7 +25,7 @@ std::vector<LoopRange> loops_of(const StepFacts& step);
 /// A core, and the trip that every loop is at. Loops that are not named are at their first.
 struct LoopPosition {
   int core = 0;
-  std::map<int, std::int64_t> trips;  ///< by the loop's statement, from 0
+  std::map<StatementId, std::int64_t> trips;  ///< by the loop's statement, from 0
   friend bool operator==(const LoopPosition&, const LoopPosition&) = default;
 };
 

@@ -296,7 +296,8 @@ void CheckPane::choose(const Subject& chosen) {
   lit_ = chosen;
   lit_other_ = {};
   light();
-  if (hidesFaults()) statement_->setValue(chosen.statement.value_or(statement_->minimum()));
+  if (hidesFaults())
+    statement_->setValue(chosen.statement ? static_cast<int>(chosen.statement->value) : statement_->minimum());
 }
 
 void CheckPane::judge() {
@@ -304,7 +305,7 @@ void CheckPane::judge() {
   if (family_->currentIndex() < 0) return reply_->setText(tr("Choose the family of the fault first."));
   Answer answer;
   answer.family = static_cast<FaultFamily>(family_->currentIndex());
-  if (statement_->value() >= 0) answer.statement = statement_->value();
+  if (statement_->value() >= 0) answer.statement = StatementId(at(statement_->value()));
   const Judgement judgement = judge_answer(answer, shown_->checked.check);
   if (!judgement.fault) return reply_->setText(qt(judgement.text).trimmed());
   solved_.insert(nests_->currentIndex());

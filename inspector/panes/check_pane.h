@@ -45,8 +45,8 @@ class CheckPane : public Pane {
   [[nodiscard]] QString reply() const { return reply_->text(); }
   [[nodiscard]] QString details() const { return details_->toPlainText(); }
   /// The statement that is lit, and the one that it collides with.
-  [[nodiscard]] std::optional<int> litStatement() const { return lit_.statement; }
-  [[nodiscard]] std::optional<int> litOther() const { return lit_other_.statement; }
+  [[nodiscard]] std::optional<StatementId> litStatement() const { return lit_.statement; }
+  [[nodiscard]] std::optional<StatementId> litOther() const { return lit_other_.statement; }
 
  protected:
   void refresh(unsigned changes) override;

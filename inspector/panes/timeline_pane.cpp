@@ -297,7 +297,7 @@ QStringList TimelinePane::cursorLines() const {
                      .arg(qt(grouped_digits(cursor->cycle)))
                      .arg(cursor->core)
                      .arg(moment ? qt(std::string(name_of(moment->state))) : tr("idle"));
-  if (cursor->point.statement) line += tr(", statement %1").arg(*cursor->point.statement);
+  if (cursor->point.statement) line += tr(", statement %1").arg(cursor->point.statement->index());
   for (const auto& [loop, trip] : cursor->point.trips) {
     const auto& node = std::get<Loop>(find_statement(nest, loop)->node);
     line += QStringLiteral(", %1 = %2").arg(qt(nest.variables[node.variable.index()].name)).arg(trip);

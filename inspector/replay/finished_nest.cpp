@@ -17,7 +17,7 @@ using Kind = ReplayLine::Kind;
 
 class Writer {
  public:
-  Writer(const Plan& plan, const GroupModel& model, std::optional<int> lit)
+  Writer(const Plan& plan, const GroupModel& model, std::optional<StatementId> lit)
       : plan_(plan), nest_(plan.nest), model_(model), lit_(lit) {}
 
   std::vector<ReplayLine> run() {
@@ -101,13 +101,13 @@ class Writer {
   const Plan& plan_;
   const LoopNest& nest_;
   const GroupModel& model_;
-  std::optional<int> lit_;
+  std::optional<StatementId> lit_;
   std::vector<ReplayLine> lines_;
 };
 
 }  // namespace
 
-std::vector<ReplayLine> finished_nest(const Plan& plan, const GroupModel& model, std::optional<int> lit) {
+std::vector<ReplayLine> finished_nest(const Plan& plan, const GroupModel& model, std::optional<StatementId> lit) {
   return Writer(plan, model, lit).run();
 }
 

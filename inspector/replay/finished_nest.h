@@ -12,6 +12,6 @@ namespace stowage::inspector {
 
 /// Every loop, transfer, initialisation, padding and computation of the plan's nest; names that it binds and waits are
 /// left out. `model` is that of the plan's stages. The line of statement `lit` counts as changed, if there is one.
-std::vector<ReplayLine> finished_nest(const Plan& plan, const GroupModel& model, std::optional<int> lit);
+std::vector<ReplayLine> finished_nest(const Plan& plan, const GroupModel& model, std::optional<StatementId> lit);
 
 }  // namespace stowage::inspector

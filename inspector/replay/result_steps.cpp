@@ -45,7 +45,7 @@ void finish_state(StepMaker& maker) {
 }
 
 /// What the finished plan holds, in place of what the algorithms knew.
-void finish(StepMaker& maker, ReplayStep& step, std::optional<int> lit) {
+void finish(StepMaker& maker, ReplayStep& step, std::optional<StatementId> lit) {
   const LoopNest& nest = maker.plan().nest;
   step.nest = finished_nest(maker.plan(), maker.model(), lit);
   step.ldm_bytes = nest.ldm_bytes;

@@ -27,25 +27,26 @@ StepFacts facts_of(const Program& program, const EmittedProgram& emitted, StepId
   const Plan& plan = *facts.plan;
   facts.text = to_spanned_text(plan.nest);
   for (const StatementPosition& position : nest_outline(plan.nest)) {
-    static_cast<StatementPosition&>(facts.statements.emplace_back()) = position;
+    StatementFacts statement;
+    static_cast<StatementPosition&>(statement) = position;
+    facts.statements.push_back(std::move(statement));
   }
   for (const TextSpan& span : facts.text.spans) {
     const auto begin = facts.text.text.begin();
-    facts.statements[static_cast<std::size_t>(span.statement)].text_line =
+    facts.statements[span.statement].text_line =
         static_cast<int>(std::count(begin, begin + static_cast<std::ptrdiff_t>(span.begin), '\n'));
   }
-  const std::map<int, std::int64_t> cycles = cycles_by_statement(plan, program.target);
-  for (std::size_t id = facts.statements.size(); id-- > 0;) {
+  const std::map<StatementId, std::int64_t> cycles = cycles_by_statement(plan, program.target);
+  for (std::size_t number = facts.statements.size(); number-- > 0;) {
+    const StatementId id(number);
     StatementFacts& statement = facts.statements[id];
     if (statement.statement == nullptr) continue;
-    if (const auto cost = cycles.find(static_cast<int>(id)); cost != cycles.end()) statement.own_cycles = cost->second;
-    if (const auto dma = plan.counts.dma.find(static_cast<int>(id)); dma != plan.counts.dma.end()) {
+    if (const auto cost = cycles.find(id); cost != cycles.end()) statement.own_cycles = cost->second;
+    if (const auto dma = plan.counts.dma.find(id); dma != plan.counts.dma.end()) {
       statement.own_transfers = dma->second.transfers;
     }
     statement.inclusive_cycles += statement.own_cycles;  // those of its body were added already: they come later
-    if (statement.parent) {
-      facts.statements[static_cast<std::size_t>(*statement.parent)].inclusive_cycles += statement.inclusive_cycles;
-    }
+    if (statement.parent) facts.statements[*statement.parent].inclusive_cycles += statement.inclusive_cycles;
   }
   const std::string source = emitted.kernel_of_step[index] + ".s.c";
   for (std::size_t f = 0; f < emitted.files.size(); ++f) {
@@ -53,8 +54,9 @@ StepFacts facts_of(const Program& program, const EmittedProgram& emitted, StepId
     facts.file = static_cast<int>(f);
     // Equal plans share one kernel, so the lines may name another step; the statements are the same.
     for (const LineOrigin& origin : emitted.files[f].origins) {
-      if (origin.statement < 0 || static_cast<std::size_t>(origin.statement) >= facts.statements.size()) continue;
-      facts.statements[static_cast<std::size_t>(origin.statement)].code_lines.push_back(origin.line);
+      if (facts.statements.contains(origin.statement)) {
+        facts.statements[origin.statement].code_lines.push_back(origin.line);
+      }
     }
   }
   return facts;
@@ -67,9 +69,9 @@ std::optional<OpId> operator_of(const LoadedPlan& plan, const Subject& subject) 
 
 }  // namespace
 
-const StatementFacts* StepFacts::find(std::optional<int> statement) const {
-  if (!statement || *statement < 0 || static_cast<std::size_t>(*statement) >= statements.size()) return nullptr;
-  const StatementFacts& facts = statements[static_cast<std::size_t>(*statement)];
+const StatementFacts* StepFacts::find(std::optional<StatementId> statement) const {
+  if (!statement || !statements.contains(*statement)) return nullptr;
+  const StatementFacts& facts = statements[*statement];
   return facts.statement != nullptr ? &facts : nullptr;
 }
 
@@ -150,7 +152,9 @@ std::optional<Subject> find_named(const LoadedPlan& plan, const std::string& nam
   return std::nullopt;
 }
 
-std::string statement_text(const StepFacts& step, int statement) { return statement_line(step.text, statement); }
+std::string statement_text(const StepFacts& step, StatementId statement) {
+  return statement_line(step.text, statement);
+}
 
 Subject place_in(const LoadedPlan& plan, const LoadedPlan& other, const Subject& subject) {
   Subject found;

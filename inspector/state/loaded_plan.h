@@ -29,14 +29,14 @@ struct StatementFacts : StatementPosition {
 struct StepFacts {
   const ProgramStep* step = nullptr;
   const Plan* plan = nullptr;
-  SpannedText text;                        ///< of the nest
-  std::vector<StatementFacts> statements;  ///< by Stmt::id
+  SpannedText text;  ///< of the nest
+  IdVector<StatementId, StatementFacts> statements;
   DmaTotals dma;
   std::int64_t flops = 0;
   std::int64_t cycles = 0;
   std::optional<int> file;  ///< its compute-core source: index into EmittedProgram::files
   /// Null of none, and where there is no such statement.
-  [[nodiscard]] const StatementFacts* find(std::optional<int> statement) const;
+  [[nodiscard]] const StatementFacts* find(std::optional<StatementId> statement) const;
 };
 
 /// A network that was written for the plan alone and is gone since; written anew it is the same.
@@ -88,6 +88,6 @@ std::string describe(const LoadedPlan& plan, const Subject& subject);
 std::vector<Subject> ancestors(const LoadedPlan& plan, const Subject& subject);
 
 /// First line of a statement as the nest's text has it, without its number.
-std::string statement_text(const StepFacts& step, int statement);
+std::string statement_text(const StepFacts& step, StatementId statement);
 
 }  // namespace stowage::inspector

@@ -13,12 +13,12 @@ namespace stowage::inspector {
 /// A subject is as exact as its last present part, and complete() (state/loaded_plan.h)
 /// fills in what follows: the step of an operator, the statement of a line of code.
 struct Subject {
-  std::optional<StepId> step = std::nullopt;      ///< fused operator; without it, the whole network
-  std::optional<OpId> op = std::nullopt;          ///< operator of the fused graph
-  std::optional<BufferId> buffer = std::nullopt;  ///< LDM buffer of the step's nest
-  std::optional<int> statement = std::nullopt;    ///< loop, DMA, wait, computation …: Stmt::id in the step's nest
-  std::optional<int> file = std::nullopt;         ///< emitted file: index into EmittedProgram::files
-  std::optional<int> line = std::nullopt;         ///< of that file, from 1
+  std::optional<StepId> step = std::nullopt;            ///< fused operator; without it, the whole network
+  std::optional<OpId> op = std::nullopt;                ///< operator of the fused graph
+  std::optional<BufferId> buffer = std::nullopt;        ///< LDM buffer of the step's nest
+  std::optional<StatementId> statement = std::nullopt;  ///< loop, DMA, wait, computation … in the step's nest
+  std::optional<int> file = std::nullopt;               ///< emitted file: index into EmittedProgram::files
+  std::optional<int> line = std::nullopt;               ///< of that file, from 1
   friend bool operator==(const Subject&, const Subject&) = default;
 };
 
@@ -35,7 +35,7 @@ inline Subject network_subject() { return {}; }
 inline Subject step_subject(std::optional<StepId> step) { return {.step = step}; }
 inline Subject op_subject(std::optional<StepId> step, OpId op) { return {.step = step, .op = op}; }
 inline Subject buffer_subject(std::optional<StepId> step, BufferId buffer) { return {.step = step, .buffer = buffer}; }
-inline Subject statement_subject(std::optional<StepId> step, int statement) {
+inline Subject statement_subject(std::optional<StepId> step, StatementId statement) {
   return {.step = step, .statement = statement};
 }
 inline Subject code_subject(std::optional<StepId> step, int file, int line) {

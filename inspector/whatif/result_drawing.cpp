@@ -227,9 +227,9 @@ QStringList asked_lines(const Evaluation& asked, const Evaluation& legal, const 
       if (dma == nullptr || tensor_of_buffer(plan.nest, dma->buffer) != tensor) continue;
       const Buffer& buffer = plan.nest.buffers[dma->buffer];
       const bool is_get = dma->direction == DmaDirection::get;
-      QString line =
-          format("Asked for: {} {} (statement {}, buffer {} of {}) {}; it stands {}.", is_get ? "get" : "put", tensor,
-                 facts.statement->id, buffer.name, extents_text(buffer.extents), inside(loop), inside(now->second));
+      QString line = format("Asked for: {} {} (statement {}, buffer {} of {}) {}; it stands {}.",
+                            is_get ? "get" : "put", tensor, facts.statement->id.index(), buffer.name,
+                            extents_text(buffer.extents), inside(loop), inside(now->second));
       // Outside of a loop whose every iteration needs another part.
       const std::ptrdiff_t depth = depth_of(now->second);
       const std::string moving = depth > 0 ? loops[static_cast<std::size_t>(depth - 1)].name : std::string();

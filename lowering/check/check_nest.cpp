@@ -82,7 +82,8 @@ class NestChecker {
 
   void add(FaultFamily family, const Moment& at, std::string what, const Moment* other = nullptr,
            std::optional<int> other_core = std::nullopt) {
-    const std::optional<int> other_statement = other != nullptr ? std::optional(other->statement) : std::nullopt;
+    const std::optional<StatementId> other_statement =
+        other != nullptr ? std::optional(other->statement) : std::nullopt;
     if (!told_.emplace(family, at.statement, other_statement).second) return;
     Fault fault{family, execution_of(nest_, at, core_), std::nullopt, std::move(what)};
     if (other != nullptr) fault.other = execution_of(nest_, *other, other_core.value_or(core_));
@@ -330,7 +331,7 @@ class NestChecker {
     if (!ended.empty()) return;
     add(FaultFamily::wait, now(s),
         cell ? fmt::format("no transfer is under way in slot {} of {}", cell->slot, nest_.buffers[cell->buffer].name)
-             : fmt::format("no transfer of statement {} is under way", *wait.dma));
+             : fmt::format("no transfer of statement {} is under way", wait.dma->index()));
   }
 
   void filling(const Stmt& s, const Fill& fill) {
@@ -430,11 +431,11 @@ class NestChecker {
   TeamEvents events_;
   TensorWriters writers_;
   int core_ = 0;
-  int walked_ = 0;  ///< statement
+  StatementId walked_;
   std::int64_t event_count_ = 0;
   IndexNumbers numbers_;
   LdmContents* ldm_ = nullptr;
-  std::set<std::tuple<FaultFamily, int, std::optional<int>>> told_;
+  std::set<std::tuple<FaultFamily, StatementId, std::optional<StatementId>>> told_;
 };
 
 }  // namespace

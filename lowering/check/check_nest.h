@@ -39,7 +39,7 @@ std::string_view remedy_of(FaultFamily family);
 
 /// One execution of a statement.
 struct Execution {
-  int statement = 0;  ///< Stmt::id
+  StatementId statement;
   int core = 0;
   std::vector<std::pair<std::string, std::int64_t>> iteration;  ///< the loops around it, outermost first
   friend bool operator==(const Execution&, const Execution&) = default;

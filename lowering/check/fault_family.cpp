@@ -38,7 +38,7 @@ std::string_view remedy_of(FaultFamily family) {
 }
 
 std::string text_of(const Execution& execution) {
-  std::string text = fmt::format("statement {} on core {}", execution.statement, execution.core);
+  std::string text = fmt::format("statement {} on core {}", execution.statement.index(), execution.core);
   for (const auto& [variable, value] : execution.iteration) text += fmt::format(", {} = {}", variable, value);
   return text;
 }

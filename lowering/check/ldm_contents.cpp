@@ -135,7 +135,7 @@ std::vector<TransferUnderWay> LdmContents::end_in(const SlotOfBuffer& cell) {
 }
 
 std::vector<TransferUnderWay> LdmContents::end_most_started() {
-  std::map<int, std::int64_t> under_way;
+  std::map<StatementId, std::int64_t> under_way;
   for (const TransferUnderWay& flight : flights_) ++under_way[flight.started.statement];
   const auto most = std::max_element(under_way.begin(), under_way.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });

@@ -16,7 +16,7 @@ namespace stowage {
 
 /// When a statement was executed: its id, and the values of all variables then.
 struct Moment {
-  int statement = 0;
+  StatementId statement;
   std::vector<std::int64_t> values;
   friend auto operator<=>(const Moment&, const Moment&) = default;
 };

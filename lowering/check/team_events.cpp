@@ -55,12 +55,12 @@ std::optional<TeamMismatch> TeamEvents::mismatch(int core, int with, Space team)
       return TeamMismatch{with, others[i]->at, {}, core, fmt::format("core {} does not come to this", core)};
     if (i >= others.size())
       return TeamMismatch{core, own[i]->at, {}, with, fmt::format("core {} does not come to this", with)};
-    const int statement = others[i]->at.statement;
+    const StatementId statement = others[i]->at.statement;
     if (own[i]->at.statement == statement && own[i]->what == others[i]->what) continue;
     return TeamMismatch{core, own[i]->at, others[i]->at, with,
                         own[i]->at.statement == statement
                             ? fmt::format("core {} takes part with another box", with)
-                            : fmt::format("core {} is at statement {} then", with, statement)};
+                            : fmt::format("core {} is at statement {} then", with, statement.index())};
   }
   return std::nullopt;
 }

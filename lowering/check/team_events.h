@@ -41,7 +41,7 @@ class TeamEvents {
   [[nodiscard]] std::optional<TeamMismatch> mismatch(int core, int with, Space team) const;
 
   const LoopNest& nest_;
-  std::map<int, Space> team_of_;  ///< by Stmt::id: of barriers, transfers of a team and waits for them
+  std::map<StatementId, Space> team_of_;  ///< of barriers, transfers of a team and waits for them
   std::vector<std::vector<Event>> events_;
 };
 

@@ -51,7 +51,7 @@ void TensorWriters::each(NestTensorId nest_tensor, const ElementBox& box, const 
 }
 
 std::optional<TensorWriters::Element> TensorWriters::put(NestTensorId nest_tensor, const ElementBox& box, int core,
-                                                         int statement) {
+                                                         StatementId statement) {
   std::optional<Element> other;
   each(nest_tensor, box, [&](Writer& writer, const std::vector<std::int64_t>& at) {
     if (!other && writer.is_another(core)) other = Element{at, writer.core, writer.statement};

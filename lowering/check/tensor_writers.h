@@ -25,10 +25,10 @@ class TensorWriters {
   struct Element {
     std::vector<std::int64_t> at;  ///< coordinates
     int core = 0;                  ///< that has written it
-    int statement = 0;
+    StatementId statement;
   };
   /// A core writes a box. The first element of it that another core has written.
-  std::optional<Element> put(NestTensorId nest_tensor, const ElementBox& box, int core, int statement);
+  std::optional<Element> put(NestTensorId nest_tensor, const ElementBox& box, int core, StatementId statement);
   /// The first element of a box that another core has written.
   [[nodiscard]] std::optional<Element> of_another(NestTensorId nest_tensor, const ElementBox& box, int core);
 
@@ -45,7 +45,7 @@ class TensorWriters {
   struct Writer {
     static constexpr int nobody = -1;
     int core = nobody;
-    int statement = 0;
+    StatementId statement;
     [[nodiscard]] bool is_another(int than) const { return core != nobody && core != than; }
   };
   template <class Visit>

@@ -79,7 +79,7 @@ class BodyCompiler {
   }
 
   const LoopNest& nest_;
-  std::set<int> team_statements_;    ///< by Stmt::id
+  std::set<StatementId> team_statements_;
   std::set<BufferId> team_buffers_;  ///< that transfers of teams use
 };
 

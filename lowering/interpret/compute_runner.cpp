@@ -78,11 +78,11 @@ const ScalarExpr& expression_of(const Compute& compute, const Stage& stage) {
 
 }  // namespace
 
-std::int64_t checked_slot(const LoopNest& nest, BufferId buffer, std::int64_t slot, int statement) {
+std::int64_t checked_slot(const LoopNest& nest, BufferId buffer, std::int64_t slot, StatementId statement) {
   const Buffer& used = nest.buffers.at(buffer);
   if (slot >= 0 && slot < used.slots) return slot;
-  fail_check(
-      fmt::format("statement {} uses slot {} of buffer {}, which has {}", statement, slot, used.name, used.slots));
+  fail_check(fmt::format("statement {} uses slot {} of buffer {}, which has {}", statement.index(), slot, used.name,
+                         used.slots));
 }
 
 ComputeRunner::ComputeRunner(const LoopNest& nest, const Stmt& statement)
@@ -140,8 +140,8 @@ ComputeRunner::Access ComputeRunner::access(const BufferUse& use, const std::vec
 }
 
 void ComputeRunner::outside(const Buffer& buffer, std::size_t d, std::int64_t low, std::int64_t high) const {
-  fail_check(fmt::format("statement {} touches elements {}..{} of dimension {} of buffer {}, which has {}", statement_,
-                         low, high, d, buffer.name, buffer.extents[d]));
+  fail_check(fmt::format("statement {} touches elements {}..{} of dimension {} of buffer {}, which has {}",
+                         statement_.index(), low, high, d, buffer.name, buffer.extents[d]));
 }
 
 /// Fixes where an access finds the box's elements. Affine accesses are checked for the whole box at once.
@@ -295,7 +295,8 @@ void ComputeRunner::write(WrittenTensor& tensor, const Strip& values, std::size_
   std::int64_t first = 0;
   for (std::size_t d = 0; d < strides.size(); ++d) {
     const std::int64_t last = point_[d] + (d == lane_ ? number(length) - 1 : 0);
-    check(point_[d] >= 0 && last < tensor.shape[d], fmt::format("statement {} computes beyond its tensor", statement_));
+    check(point_[d] >= 0 && last < tensor.shape[d],
+          fmt::format("statement {} computes beyond its tensor", statement_.index()));
     first += point_[d] * strides[d];
   }
   const std::int64_t by = lane_ < strides.size() ? strides[lane_] : 0;

@@ -23,7 +23,7 @@ struct WrittenTensor {
 };
 
 /// A slot's number, which must be one of the buffer's; a fault names the statement.
-std::int64_t checked_slot(const LoopNest& nest, BufferId buffer, std::int64_t slot, int statement);
+std::int64_t checked_slot(const LoopNest& nest, BufferId buffer, std::int64_t slot, StatementId statement);
 
 class ComputeRunner {
  public:
@@ -71,7 +71,7 @@ class ComputeRunner {
   const LoopNest& nest_;
   const Compute& compute_;
   const Stage& stage_;
-  int statement_;
+  StatementId statement_;
   std::size_t axes_;
   ScalarProgram program_;
   std::vector<CompiledIndex> start_of_, extent_of_;  ///< of the box, by axis

@@ -239,8 +239,8 @@ class Interpreter {
     for (std::size_t d = 0; d < box.extent.size(); ++d) {
       const std::int64_t local = box.start[d] - box.origin[d];
       check(local >= 0 && local + box.extent[d] <= buffer.extents[d],
-            fmt::format("statement {} moves elements {}..{} of dimension {} of buffer {}, which has {}", statement.id,
-                        local, local + box.extent[d] - 1, d, buffer.name, buffer.extents[d]));
+            fmt::format("statement {} moves elements {}..{} of dimension {} of buffer {}, which has {}",
+                        statement.id.index(), local, local + box.extent[d] - 1, d, buffer.name, buffer.extents[d]));
       offset += local * strides[d];
     }
     return buffer.offset + box.slot * buffer.slot_bytes() + offset * byte_size(buffer.type);
@@ -273,8 +273,9 @@ class Interpreter {
     std::int64_t in_memory = 0;
     for (std::size_t d = 0; d < box.extent.size(); ++d) {
       const bool inside = box.start[d] >= 0 && box.start[d] + box.extent[d] <= tensor.shape[d];
-      check(inside, fmt::format("statement {} moves elements {}..{} of dimension {} of {}, which has {}", statement.id,
-                                box.start[d], box.start[d] + box.extent[d] - 1, d, nest_tensor.name, tensor.shape[d]));
+      check(inside,
+            fmt::format("statement {} moves elements {}..{} of dimension {} of {}, which has {}", statement.id.index(),
+                        box.start[d], box.start[d] + box.extent[d] - 1, d, nest_tensor.name, tensor.shape[d]));
       in_memory += box.start[d] * memory_strides[d];
     }
     if (dma.direction == DmaDirection::get) {
@@ -332,8 +333,8 @@ class Interpreter {
   }
 
   [[noreturn]] void waits_for_ever(const Stmt& statement, int waiting, int missing, std::string_view why) const {
-    fail_check(fmt::format("statement {}: {} waits for ever for {}, which {}", statement.id, core_text(nest_, waiting),
-                           core_text(nest_, missing), why));
+    fail_check(fmt::format("statement {}: {} waits for ever for {}, which {}", statement.id.index(),
+                           core_text(nest_, waiting), core_text(nest_, missing), why));
   }
 
   /// What the first core of a team asks for is what all of it get.
@@ -364,19 +365,20 @@ class Interpreter {
     const int team = teams.team_of(core.number);
     const std::int64_t place = node.sender(core.values);
     check(place >= 0 && place < teams.size(),
-          fmt::format("statement {}: {} waits for ever for a sender that there is not", node.statement->id,
+          fmt::format("statement {}: {} waits for ever for a sender that there is not", node.statement->id.index(),
                       core_text(nest_, core.number)));
     const Core& sender = cores_[at(teams.core_at(team, static_cast<int>(place)))];
     const Core& first = cores_[at(teams.core_at(team, 0))];
-    check(node.sender(first.values) == place,
-          fmt::format("statement {}: all wait for ever: {} is to send for {}, but not for {}", node.statement->id,
-                      core_text(nest_, sender.number), core_text(nest_, core.number), core_text(nest_, first.number)));
+    check(
+        node.sender(first.values) == place,
+        fmt::format("statement {}: all wait for ever: {} is to send for {}, but not for {}", node.statement->id.index(),
+                    core_text(nest_, sender.number), core_text(nest_, core.number), core_text(nest_, first.number)));
     SlotBox source{
         broadcast.source, checked_slot(nest_, broadcast.source, node.source_slot(sender.values), node.statement->id),
         evaluated(node.first, sender), evaluated(node.second, sender), evaluated(node.source_origin, sender)};
     SlotBox box = box_of(node, broadcast.buffer, core);
     check(box.extent == source.extent,
-          fmt::format("statement {}: {} takes a box of another size than {} sends", node.statement->id,
+          fmt::format("statement {}: {} takes a box of another size than {} sends", node.statement->id.index(),
                       core_text(nest_, core.number), core_text(nest_, sender.number)));
     return {node.statement, std::move(box), broadcast.to, sender.number, std::move(source), {}};
   }
@@ -414,7 +416,7 @@ class Interpreter {
                                               [&](const Transfer& t) { return t.statement == transfer.statement; });
       if (awaits) continue;
       waits_for_ever(*node.statement, number, other,
-                     fmt::format("does not wait for transfer {}", transfer.statement->id));
+                     fmt::format("does not wait for transfer {}", transfer.statement->id.index()));
     }
   }
 

@@ -54,7 +54,7 @@ void visit_statements(const Block& block, const std::function<void(const Stmt&)>
   }
 }
 
-const Stmt* find_statement(const LoopNest& nest, int id) {
+const Stmt* find_statement(const LoopNest& nest, StatementId id) {
   const Stmt* found = nullptr;
   visit_statements(nest.body, [&](const Stmt& statement) {
     if (statement.id == id) found = &statement;

@@ -168,8 +168,8 @@ struct Broadcast {
 
 /// Waits until the transfer that statement `dma` started is complete, or until none is under way in a slot.
 struct Wait {
-  std::optional<int> dma = std::nullopt;         ///< Stmt::id of the Dma or Broadcast; nothing where a slot is named
-  std::optional<BufferUse> slot = std::nullopt;  ///< without an origin
+  std::optional<StatementId> dma = std::nullopt;  ///< the Dma or Broadcast; nothing where a slot is named
+  std::optional<BufferUse> slot = std::nullopt;   ///< without an origin
 };
 
 /// Sets every allocated element of a buffer, or only those outside of a box: the padding around what is in the tensor.
@@ -212,7 +212,7 @@ struct Barrier {};  ///< all cores of the launch
 
 struct Stmt {
   using Node = std::variant<Loop, Let, Guard, Dma, Wait, Fill, Compute, Barrier, Broadcast>;
-  int id = 0;  ///< unique in the nest, in program order
+  StatementId id;  ///< unique in the nest, in program order
   Node node;
   std::string note;  ///< one line for the reader of IR and emitted code, for instance "A inside ko"
 };
@@ -245,7 +245,7 @@ void visit_uses(const Stmt& statement, const std::function<void(const BufferUse&
 const Block* body_of(const Stmt& statement);
 /// Calls `visit` for every statement in program order (a Loop before its body).
 void visit_statements(const Block& block, const std::function<void(const Stmt&)>& visit);
-const Stmt* find_statement(const LoopNest& nest, int id);
+const Stmt* find_statement(const LoopNest& nest, StatementId id);
 /// The first statement that names another slot than a buffer's first, a slot to wait for, or where the box in one
 /// begins; nullptr in a nest of blocking transfers.
 const Stmt* first_use_of_slots(const LoopNest& nest);
@@ -266,7 +266,7 @@ const Stmt* first_of_team(const LoopNest& nest);
 struct TextSpan {
   std::size_t begin = 0;
   std::size_t end = 0;
-  int statement = 0;
+  StatementId statement;
 };
 struct SpannedText {
   std::string text;

@@ -310,7 +310,7 @@ class Printer {
   void block(const Block& statements, int depth) {
     for (const StmtPtr& entry : statements) {
       const Stmt& statement = *entry;
-      result_.text += fmt::format("{:>5}  {:{}}", statement.id, "", depth * 2);
+      result_.text += fmt::format("{:>5}  {:{}}", statement.id.index(), "", depth * 2);
       const std::size_t span = result_.spans.size();
       result_.spans.push_back({result_.text.size(), 0, statement.id});
       result_.text += head(statement);
@@ -361,7 +361,7 @@ class Printer {
                      return fmt::format("broadcast {} of {} {} -> {} of {} over [{}]", use(n.source), place,
                                         slot(n.sender), use(n.buffer), name_of(n.to), list(n.region));
                    },
-                   [&](const Wait& n) { return "wait " + (n.slot ? use(*n.slot) : std::to_string(*n.dma)); },
+                   [&](const Wait& n) { return "wait " + (n.slot ? use(*n.slot) : std::to_string(n.dma->index())); },
                    [&](const Fill& n) {
                      return fmt::format("fill {}{} with {}{}{}", use(n.buffer),
                                         n.around ? fmt::format(" around [{}]", list(*n.around)) : "", n.value,

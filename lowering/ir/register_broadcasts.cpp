@@ -39,7 +39,7 @@ class Finder {
  public:
   Finder(const LoopNest& nest, const Target& target) : nest_(nest), target_(target) { find(nest.body); }
 
-  std::map<int, std::string> found;
+  std::map<StatementId, std::string> found;
 
  private:
   void find(const Block& block) {
@@ -110,7 +110,7 @@ class Finder {
 
 }  // namespace
 
-std::map<int, std::string> broadcasts_not_by_registers(const LoopNest& nest, const Target& target) {
+std::map<StatementId, std::string> broadcasts_not_by_registers(const LoopNest& nest, const Target& target) {
   return Finder(nest, target).found;
 }
 

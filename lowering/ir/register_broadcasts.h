@@ -18,7 +18,7 @@ namespace stowage {
 /// lies in one piece in both LDMs; behind them in their block come the waits for them, with nothing between that is no
 /// broadcast or wait for one (a wait for a get may be a barrier, behind which the LDM is free); and all cores of the
 /// machine's row or column take part.
-std::map<int, std::string> broadcasts_not_by_registers(const LoopNest& nest, const Target& target);
+std::map<StatementId, std::string> broadcasts_not_by_registers(const LoopNest& nest, const Target& target);
 
 /// Bytes that a broadcast moves at most.
 std::int64_t broadcast_bytes(const LoopNest& nest, const Broadcast& broadcast);

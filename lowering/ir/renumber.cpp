@@ -98,7 +98,7 @@ class VariableMap {
 class IdMap {
  public:
   explicit IdMap(const Block& block) {
-    int next = 0;
+    StatementId next;
     visit_statements(block, [&](const Stmt& s) {
       same_ = same_ && s.id == next;
       ids_.emplace_back(s.id, next++);
@@ -107,14 +107,14 @@ class IdMap {
   }
 
   [[nodiscard]] bool same() const { return same_; }
-  [[nodiscard]] int of(int id) const {
-    const auto found = std::lower_bound(ids_.begin(), ids_.end(), std::pair(id, 0));
+  [[nodiscard]] StatementId of(StatementId id) const {
+    const auto found = std::lower_bound(ids_.begin(), ids_.end(), std::pair(id, StatementId()));
     check(found != ids_.end() && found->first == id, "a statement waits for none");
     return found->second;
   }
 
  private:
-  std::vector<std::pair<int, int>> ids_;  ///< sorted
+  std::vector<std::pair<StatementId, StatementId>> ids_;  ///< sorted
   bool same_ = true;
 };
 
@@ -125,11 +125,11 @@ Block renumbered(const Block& block, const VariableMap& variables) {
     Stmt::Node node = s.node;
     bool changed = variables.apply(node);
     if (auto* wait = std::get_if<Wait>(&node); wait != nullptr && !wait->slot) {
-      const int dma = ids.of(*wait->dma);
+      const StatementId dma = ids.of(*wait->dma);
       changed = changed || dma != wait->dma;
       wait->dma = dma;
     }
-    const int id = ids.of(s.id);
+    const StatementId id = ids.of(s.id);
     if (!changed && id == s.id) return std::nullopt;
     return Block{std::make_shared<const Stmt>(Stmt{id, std::move(node), s.note})};
   });

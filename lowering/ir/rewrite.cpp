@@ -55,9 +55,14 @@ UniqueNames names_in(const LoopNest& nest) {
   return names;
 }
 
+StatementId unused_id(const Block& block) {
+  StatementId unused;
+  visit_statements(block, [&](const Stmt& s) { unused = std::max(unused, StatementId(s.id.index() + 1)); });
+  return unused;
+}
+
 NestRewriter::NestRewriter(LoopNest nest) : nest_(std::move(nest)), bound_at_(nest_.variables.size(), 0) {
-  visit_statements(nest_.body, [&](const Stmt& s) { first_new_id_ = std::max(first_new_id_, s.id + 1); });
-  next_id_ = first_new_id_;
+  next_id_ = first_new_id_ = unused_id(nest_.body);
   for (const CoreAxis& axis : nest_.core_grid) latest_ = std::max(latest_, axis.variable.index() + 1);
 }
 

@@ -42,6 +42,9 @@ Block edited(const Block& block, const std::function<bool(const Stmt&, Node&)>& 
   });
 }
 
+/// A number behind those of all statements.
+StatementId unused_id(const Block& block);
+
 /// The base of passes that put new statements into a nest: it walks the statements in program order and writes each
 /// into the block that it came from, or what its pass says instead. The blocks around a statement stay open while it
 /// is looked at, so that something can be put there before the loop that leads to it.
@@ -101,8 +104,7 @@ class NestRewriter {
   std::size_t latest_ = 0;             ///< so many variables, by number, have been met
   std::vector<NewVariable> new_variables_;
   std::optional<UniqueNames> names_;  ///< of the nest; nothing until a new one is wanted
-  int first_new_id_ = 0;
-  int next_id_ = 0;
+  StatementId first_new_id_, next_id_;
 };
 
 }  // namespace stowage

@@ -68,7 +68,7 @@ const Compute& sum_of(const RegisterChain& chain) { return std::get<Compute>(cha
 
 /// By a statement of the body that is not of the chain, nor a fill around what is there.
 bool is_written_otherwise(const LoopNest& nest, const RegisterChain& chain) {
-  std::set<int> own = {chain.start->id, chain.sum->id};
+  std::set<StatementId> own = {chain.start->id, chain.sum->id};
   for (const Stmt* end : chain.ends) own.insert(end->id);
   const Buffer& buffer = nest.buffers[sum_of(chain).output_buffer];
   bool written = false;
@@ -136,7 +136,7 @@ std::vector<SlidingWindow> possible_sliding_windows(const LoopNest& nest) {
   std::erase_if(chains, [](const RegisterChain& chain) { return chain.around == nullptr; });
   std::vector<SlidingWindow> windows = windows_of(nest, std::move(chains));
   if (windows.empty()) return windows;
-  std::set<int> found;
+  std::set<StatementId> found;
   Prover prover(nest);
   visit_with_enclosing(nest, [&](const Stmt& s, const Enclosing& around) {
     if (const auto* loop = std::get_if<Loop>(&s.node)) prover.enter(*loop, around);
@@ -149,7 +149,7 @@ std::vector<SlidingWindow> possible_sliding_windows(const LoopNest& nest) {
 }
 
 std::vector<SlidingWindow> sliding_windows(const LoopNest& nest) {
-  std::set<int> marked;
+  std::set<StatementId> marked;
   visit_statements(nest.body, [&](const Stmt& s) {
     const auto* fill = std::get_if<Fill>(&s.node);
     if (fill != nullptr && fill->slides_along) marked.insert(s.id);
@@ -234,8 +234,8 @@ class BoxWriter {
 
   const LoopNest& nest_;
   LoopNest computed_;
-  std::map<int, const SlidingWindow*> windows_;  ///< by Stmt::id of their chains' statements
-  std::map<VarId, int> lets_;                    ///< Stmt::id
+  std::map<StatementId, const SlidingWindow*> windows_;  ///< by Stmt::id of their chains' statements
+  std::map<VarId, StatementId> lets_;                    ///< Stmt::id
   std::map<const SlidingWindow*, IndexExpr> from_;
   UniqueNames names_;
 };

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "core/index.h"
+
 namespace stowage {
 
 VarId StatementParser::bind(NestVariable::Kind kind) {
@@ -34,12 +36,11 @@ StmtPtr StatementParser::statement() {
   Stmt made;
   const Token where = cursor_.peek();
   made.id = next_id_;
-  if (where.kind == Token::Kind::integer)
-    made.id = static_cast<int>(reader_.number("a statement's number", 0, 1 << 30));
+  if (where.kind == Token::Kind::integer) made.id = statement_id();
   if (!ids_.insert(made.id).second) {
-    cursor_.fail(where, "duplicate-name", fmt::format("there is a statement {} already", made.id));
+    cursor_.fail(where, "duplicate-name", fmt::format("there is a statement {} already", made.id.index()));
   }
-  next_id_ = std::max(next_id_, made.id + 1);
+  next_id_ = std::max(next_id_, StatementId(made.id.index() + 1));
   const Token keyword = cursor_.peek();
   if (cursor_.accept("for")) {
     Loop loop = loop_head();
@@ -98,7 +99,7 @@ Stmt::Node StatementParser::simple_statement(const Token& keyword) {
   if (cursor_.accept("wait")) {
     if (cursor_.peek().kind == Token::Kind::name || cursor_.peek().kind == Token::Kind::string)
       return Wait{std::nullopt, slot()};
-    return Wait{static_cast<int>(reader_.number("a statement's number", 0, 1 << 30))};
+    return Wait{statement_id()};
   }
   if (cursor_.accept("fill")) {
     Fill fill;
@@ -191,6 +192,10 @@ Range StatementParser::range() {
   if (range.extent.is_constant()) range.max_extent = range.extent.constant();
   if (cursor_.accept("<=")) range.max_extent = reader_.number("an extent", 0, max_index_number);
   return range;
+}
+
+StatementId StatementParser::statement_id() {
+  return StatementId(at(reader_.number("a statement's number", 0, 1 << 30)));
 }
 
 int StatementParser::unit() {

@@ -46,6 +46,7 @@ class StatementParser {
   Loop loop_head();
   Let let();
   Range range();
+  StatementId statement_id();
   int unit();
   void region(Dma& dma);
   Space team();
@@ -58,8 +59,8 @@ class StatementParser {
   StageListParser& stage_list_;
   KnownParts known_;
   std::set<VarId> bound_;
-  std::set<int> ids_;
-  int next_id_ = 0;
+  std::set<StatementId> ids_;
+  StatementId next_id_;
 };
 
 }  // namespace stowage

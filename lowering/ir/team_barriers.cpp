@@ -85,7 +85,7 @@ class Finder {
     }
   }
 
-  void await(int id, const Wait& wait, Block::const_iterator here, Block::const_iterator end, Used& used) {
+  void await(StatementId id, const Wait& wait, Block::const_iterator here, Block::const_iterator end, Used& used) {
     if (const auto sent = wait.dma ? broadcasts_.find(*wait.dma) : broadcasts_.end(); sent != broadcasts_.end()) {
       // The sender may have gone on when another core takes the last register: this is no barrier for what follows.
       const Broadcast& broadcast = *sent->second;
@@ -112,10 +112,10 @@ class Finder {
     meet(used, *team);
   }
 
-  std::map<int, Space> of_get_;                 ///< by Stmt::id
-  std::map<int, BufferUse> box_of_get_;         ///< by Stmt::id
-  std::map<BufferId, Space> of_buffer_;         ///< that they fill
-  std::map<int, const Broadcast*> broadcasts_;  ///< by Stmt::id
+  std::map<StatementId, Space> of_get_;
+  std::map<StatementId, BufferUse> box_of_get_;
+  std::map<BufferId, Space> of_buffer_;  ///< that they fill
+  std::map<StatementId, const Broadcast*> broadcasts_;
 };
 
 }  // namespace

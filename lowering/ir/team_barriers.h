@@ -30,19 +30,19 @@ struct SentBox {
 };
 
 struct TeamBarriers {
-  std::map<int, Space> before;    ///< by Stmt::id of gets of a team: a barrier of that team
-  std::map<int, Space> after;     ///< by Stmt::id of waits for them: the same, or what is sent; of waits for broadcasts
-  std::map<int, Space> waits_of;  ///< by Stmt::id, all waits for gets of a team: that team
-  std::map<int, SentBox> sent_at;  ///< by Stmt::id of waits in `after`, for a column's get or for a broadcast
+  std::map<StatementId, Space> before;     ///< of gets of a team: a barrier of that team
+  std::map<StatementId, Space> after;      ///< of waits for them: the same, or what is sent; of waits for broadcasts
+  std::map<StatementId, Space> waits_of;   ///< all waits for gets of a team: that team
+  std::map<StatementId, SentBox> sent_at;  ///< of waits in `after`, for a column's get or for a broadcast
 
   [[nodiscard]] bool any() const { return !waits_of.empty() || !after.empty(); }
   /// Whether a wait is for a broadcast, which no core has started before.
-  [[nodiscard]] bool awaits_broadcast(int statement) const {
+  [[nodiscard]] bool awaits_broadcast(StatementId statement) const {
     const auto found = sent_at.find(statement);
     return found != sent_at.end() && found->second.broadcast.has_value();
   }
   /// Whose barriers stand at a statement that has some.
-  [[nodiscard]] Space team_at(int statement) const {
+  [[nodiscard]] Space team_at(StatementId statement) const {
     const auto found = before.find(statement);
     return found != before.end() ? found->second : after.at(statement);
   }

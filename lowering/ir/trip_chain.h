@@ -15,7 +15,7 @@ namespace stowage {
 struct TripChain {
   std::vector<Loop> loops;  ///< without their bodies; all but the outermost with a constant number of trips
   std::size_t block = 0;    ///< number of statements around the outermost
-  int outermost = 0;        ///< Stmt::id
+  StatementId outermost;
 
   [[nodiscard]] VarId innermost() const { return loops.back().variable; }
   [[nodiscard]] bool has(VarId variable) const;

@@ -237,7 +237,7 @@ class NestBuilder {
     const std::int64_t most = std::max<std::int64_t>(1, range_of(trips).high);
     Block body;
     const VarId variable = add_variable(loop.name, NestVariable::Kind::loop, {0, most - 1});
-    const int id = next_id_++;
+    const StatementId id = next_id_++;
     Loop made{variable, trips, model_.iterators[loop.iterator].name, {}};
     bind_tile(body, loop.iterator, variable);
     fixed.insert(loop.iterator);
@@ -404,7 +404,7 @@ class NestBuilder {
   const GroupModel& model_;
   LoopNest nest_;
   UniqueNames names_;
-  int next_id_ = 0;
+  StatementId next_id_;
 
   ReadSchedule read_;
   IdVector<BufferId, SharedBy> sharing_;

@@ -24,7 +24,7 @@ namespace {
 
 /// Without the fills that move behind waits, and the guards that nothing else stood in.
 Block without_moved_fills(const LoopNest& nest, const Overlap& overlap) {
-  std::set<int> gone;
+  std::set<StatementId> gone;
   for (const auto& [buffer, load] : overlap.loads) gone.insert(load.fills.begin(), load.fills.end());
   if (gone.empty()) return nest.body;
   return rewritten(nest.body, [&](const Stmt& s) -> Replacement {

@@ -11,8 +11,8 @@ namespace stowage {
 
 LoopNest keep_in_registers(LoopNest nest, const Target& target) {
   if (target.cores.vector_lanes != lanes_of_floatv4) return nest;  // there are no register blocks
-  std::set<int> starts;
-  std::map<int, const Compute*> sums;  // by the computations behind them
+  std::set<StatementId> starts;
+  std::map<StatementId, const Compute*> sums;  // by the computations behind them
   const std::vector<RegisterChain> chains = possible_register_chains(nest);
   for (const RegisterChain& chain : chains) {
     starts.insert(chain.start->id);

@@ -123,7 +123,7 @@ class Finder {
     return trips > 1 ? std::optional(chain) : std::nullopt;
   }
 
-  [[nodiscard]] static bool is_inside(const Placed& placed, int outermost) {
+  [[nodiscard]] static bool is_inside(const Placed& placed, StatementId outermost) {
     return std::any_of(placed.around.begin(), placed.around.end(), [&](const Stmt* s) { return s->id == outermost; });
   }
 
@@ -200,7 +200,7 @@ class Finder {
         if (shared && (over.contains(b) || over.contains(*shared))) over.insert({b, *shared});
       }
     }
-    Store store{chain, {over.begin(), over.end()}, -1};
+    Store store{chain, {over.begin(), over.end()}, StatementId()};
     std::size_t first = all_.size();
     for (const BufferId b : over) {
       if (nest_.buffers[b].slots != nest_.buffers[buffer].slots || moved_already_.contains(b)) return std::nullopt;
@@ -227,10 +227,10 @@ class Finder {
   }
 
   const LoopNest& nest_;
-  std::vector<Placed> all_;                            ///< in program order
-  IdVector<BufferId, std::vector<std::size_t>> uses_;  ///< into all_
-  std::map<int, std::vector<std::size_t>> waits_;      ///< by the transfer that they name: into all_
-  std::set<BufferId> moved_already_;                   ///< buffers whose slots are told apart in the nest as it is
+  std::vector<Placed> all_;                                ///< in program order
+  IdVector<BufferId, std::vector<std::size_t>> uses_;      ///< into all_
+  std::map<StatementId, std::vector<std::size_t>> waits_;  ///< by the transfer that they name: into all_
+  std::set<BufferId> moved_already_;                       ///< buffers whose slots are told apart in the nest as it is
 };
 
 }  // namespace

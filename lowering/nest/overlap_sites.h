@@ -18,7 +18,7 @@ struct Load {
   std::set<VarId> only_here;      ///< lets that nothing but the get's region needs
   std::vector<VarId> lets;        ///< the same in program order
   std::vector<StmtPtr> padding;   ///< fills of its padding inside the loops, now of the slot that is waited for
-  std::set<int> fills;            ///< Stmt::id of all fills of its padding there
+  std::set<StatementId> fills;    ///< all fills of its padding there
   std::map<VarId, IndexExpr> as;  ///< lets inside the loops, by what they stand for
   std::set<VarId> moves_with;     ///< variables that region and origin come from
 
@@ -34,13 +34,13 @@ struct Load {
 struct Store {
   TripChain chain;
   std::vector<BufferId> buffers;  ///< that lie over each other in its slots
-  int first = 0;                  ///< Stmt::id of the first statement of a trip that writes one of them
+  StatementId first;              ///< the first statement of a trip that writes one of them
 };
 
 struct Overlap {
   std::map<BufferId, Load> loads;
   std::map<BufferId, Store> stores;
-  std::map<int, BufferId> transfers;  ///< Stmt::id of their transfers → buffer
+  std::map<StatementId, BufferId> transfers;  ///< their transfers → buffer
 
   [[nodiscard]] bool any() const { return !transfers.empty(); }
 };

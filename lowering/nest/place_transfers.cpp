@@ -21,9 +21,7 @@ namespace {
 
 class PlaceTransfers {
  public:
-  PlaceTransfers(BuiltNest built, const GroupModel& model) : built_(std::move(built)), model_(model) {
-    visit_statements(nest().body, [&](const Stmt& s) { next_id_ = std::max(next_id_, s.id + 1); });
-  }
+  PlaceTransfers(BuiltNest built, const GroupModel& model) : built_(std::move(built)), model_(model) {}
 
   LoopNest run() {
     const Block body = std::move(nest().body);
@@ -208,7 +206,7 @@ class PlaceTransfers {
   BuiltNest built_;
   const GroupModel& model_;
   TileBoxes boxes_{model_, built_.tiles};
-  int next_id_ = 0;
+  StatementId next_id_ = unused_id(built_.nest.body);
 };
 
 }  // namespace

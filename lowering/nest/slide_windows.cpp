@@ -8,7 +8,7 @@
 namespace stowage {
 
 LoopNest slide_windows(LoopNest nest, const Target& /*target*/) {
-  std::map<int, VarId> loops;  // by the fills that the sums begin with
+  std::map<StatementId, VarId> loops;  // by the fills that the sums begin with
   for (const SlidingWindow& window : possible_sliding_windows(nest)) {
     if (is_marked_as_in_registers(*window.chain.start)) loops.emplace(window.chain.start->id, window.along);
   }

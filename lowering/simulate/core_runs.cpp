@@ -28,8 +28,8 @@ CoreRuns::CoreRuns(const RequestSequences& all, std::int64_t start, bool togethe
     }
     runs_[found->second].cores.push_back(static_cast<int>(core));
   }
-  totals_.waited.resize(all.statements.size(), 0);
-  totals_.under_way.resize(all.statements.size(), 0);
+  totals_.waited.assign(all.statements.size(), 0);
+  totals_.under_way.assign(all.statements.size(), 0);
   if (timeline != nullptr) {
     awaited_.resize(runs_.size());
     for (const CoreRun& run : runs_) timeline->alike.push_back(run.cores);
@@ -123,9 +123,8 @@ void CoreRuns::start(CoreRun& run, std::size_t index, const Request& request) {
 
 bool CoreRuns::must_wait(CoreRun& run, const Request& request) {
   for (PendingTransfer& transfer : run.pending) {
-    const bool is_meant = request.kind == Request::Kind::await_slot
-                              ? transfer.request->slot_number == request.slot_number
-                              : transfer.request->statement == request.awaited;
+    const bool is_meant = request.kind == Request::Kind::await_slot ? transfer.request->slot == request.slot
+                                                                    : transfer.request->statement == request.awaited;
     if (!is_meant) continue;
     transfer.is_awaited = true;
     ++run.awaited;
@@ -143,8 +142,7 @@ bool CoreRuns::end_transfer(std::size_t number) {
   const PendingTransfer ended = *found;
   run.pending.erase(found);
   const auto cores = static_cast<std::int64_t>(run.cores.size());
-  const auto statement = static_cast<std::size_t>(ended.request->statement);
-  totals_.under_way[statement] += (engine_.now() - ended.begun) * cores;
+  totals_.under_way[ended.request->statement] += (engine_.now() - ended.begun) * cores;
   ++totals_.steps;
   record(run, ended);
   if (!ended.is_awaited) return false;
@@ -158,7 +156,7 @@ bool CoreRuns::end_transfer(std::size_t number) {
   if (run.last != nullptr) {
     const std::int64_t waited = run.last_end - run.now;
     (run.last->direction == DmaDirection::get ? run.waiting_for_gets : run.waiting_for_puts) += waited;
-    totals_.waited[static_cast<std::size_t>(run.last->statement)] += waited * cores;
+    totals_.waited[run.last->statement] += waited * cores;
     const std::int64_t from = std::exchange(run.now, run.last_end);
     record(run,
            run.last->direction == DmaDirection::get ? Timeline::Slice::Kind::wait_for_get
@@ -215,7 +213,7 @@ void CoreRuns::open_barrier(const std::vector<std::size_t>& team) {
 
 void CoreRuns::record(const CoreRun& run, Timeline::Slice::Kind kind, const Request& request, std::int64_t from) {
   if (timeline_ == nullptr || run.now == from) return;
-  const int statement = all_->statements[static_cast<std::size_t>(request.statement)]->id;
+  const StatementId statement = all_->statements[request.statement]->id;
   const bool computes = kind == Timeline::Slice::Kind::compute;
   const auto uses = computes ? std::optional(all_->requests.id_of(request).index()) : std::nullopt;
   timeline_->slices.push_back({kind, run.cores.front(), statement, uses, from, run.now});
@@ -232,10 +230,10 @@ void CoreRuns::record(const CoreRun& run, const PendingTransfer& ended) {
   if (ended.is_awaited && engine_.now() > run.now) {
     awaited_[static_cast<std::size_t>(&run - runs_.data())].push_back(timeline_->transfers.size());
   }
-  timeline_->transfers.push_back(
-      {run.cores.front(), all_->statements[static_cast<std::size_t>(ended.request->statement)]->id, ended.begun,
-       engine_.moved_from(ended.number), engine_.now(), execution.bytes, execution.engine_parts, std::nullopt,
-       ended.request->slot_number, ended.request->direction == DmaDirection::put});
+  timeline_->transfers.push_back({run.cores.front(), all_->statements[ended.request->statement]->id, ended.begun,
+                                  engine_.moved_from(ended.number), engine_.now(), execution.bytes,
+                                  execution.engine_parts, std::nullopt, *ended.request->slot,
+                                  ended.request->direction == DmaDirection::put});
 }
 
 }  // namespace stowage

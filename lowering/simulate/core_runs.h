@@ -19,8 +19,8 @@ namespace stowage {
 
 /// What the course of events adds up, of a run by itself or of all; sums, so that what repeats is multiplied.
 struct RunTotals {
-  std::vector<std::int64_t> waited;     ///< cycles of all cores, by statement of RequestSequences
-  std::vector<std::int64_t> under_way;  ///< of transfers, of all cores, by statement of RequestSequences
+  IdVector<AskerId, std::int64_t> waited;     ///< cycles of all cores
+  IdVector<AskerId, std::int64_t> under_way;  ///< of transfers, of all cores
   std::int64_t steps = 0;
 };
 

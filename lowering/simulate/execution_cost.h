@@ -36,7 +36,7 @@ class ExecutionCosts {
   /// Cycles from the start of the launch until cores run; all that spawn and join take.
   [[nodiscard]] std::int64_t launch_cycles() const { return launch_cycles_; }
   /// Cycles that a team's meeting at a statement takes when its last core has come: whole ones, rounded up.
-  [[nodiscard]] std::int64_t meeting_cycles(const TeamBarriers& barriers, int statement) const {
+  [[nodiscard]] std::int64_t meeting_cycles(const TeamBarriers& barriers, StatementId statement) const {
     return cycles_of(meeting_cost(nest_, barriers, statement, target_));
   }
   /// Of a Dma of the nest, by the extents of its region.
@@ -50,9 +50,9 @@ class ExecutionCosts {
   const LoopNest& nest_;
   const Target& target_;
   std::int64_t launch_cycles_ = 0;
-  std::map<int, CostFormula> formulas_;  ///< by Stmt::id
-  std::map<int, DmaShape> shapes_;       ///< by Stmt::id
-  std::map<int, InnerLoop> loops_;       ///< by Stmt::id; none on a target without pipelines
+  std::map<StatementId, CostFormula> formulas_;
+  std::map<StatementId, DmaShape> shapes_;
+  std::map<StatementId, InnerLoop> loops_;  ///< none on a target without pipelines
 };
 
 }  // namespace stowage

@@ -23,7 +23,7 @@ class Way {
       : nest_(nest), costs_(nest, target), core_(core), values_(values_of_core(nest, core)) {}
 
   /// `awaited`: the transfer that the core waits for then, if it does.
-  ExecutionPoint after(std::int64_t busy, std::optional<int> awaited) {
+  ExecutionPoint after(std::int64_t busy, std::optional<StatementId> awaited) {
     left_ = busy;
     awaited_ = awaited;
     walk(nest_.body);
@@ -104,10 +104,10 @@ class Way {
   int core_;
   std::vector<std::int64_t> values_;
   std::map<const IndexExpr*, CompiledIndex> compiled_;
-  std::map<int, std::int64_t> trips_;
+  std::map<StatementId, std::int64_t> trips_;
   std::int64_t left_ = 0;  ///< cycles of work
-  std::optional<int> awaited_;
-  std::optional<int> found_;
+  std::optional<StatementId> awaited_;
+  std::optional<StatementId> found_;
 };
 
 }  // namespace
@@ -122,7 +122,7 @@ ExecutionPoint execution_point(const LoopNest& nest, const Target& target, const
       totals[static_cast<std::size_t>(TrackState::compute)] + totals[static_cast<std::size_t>(TrackState::issue)];
   const bool waits = moment && (moment->state == TrackState::wait_for_get || moment->state == TrackState::wait_for_put);
   const ComputedBoxes computed(nest);
-  return Way(computed.nest(), target, core).after(busy, waits ? std::optional<int>(moment->statement) : std::nullopt);
+  return Way(computed.nest(), target, core).after(busy, waits ? std::optional<StatementId>(moment->statement) : std::nullopt);
 }
 
 }  // namespace stowage

@@ -13,8 +13,8 @@
 namespace stowage {
 
 struct ExecutionPoint {
-  std::optional<int> statement;       ///< Stmt::id; none during the launch and behind the end
-  std::map<int, std::int64_t> trips;  ///< by Stmt::id of the loops around it, from 0; behind the end, the last ones
+  std::optional<StatementId> statement;       ///< none during the launch and behind the end
+  std::map<StatementId, std::int64_t> trips;  ///< of the loops around it, from 0; behind the end, the last ones
   friend bool operator==(const ExecutionPoint&, const ExecutionPoint&) = default;
 };
 

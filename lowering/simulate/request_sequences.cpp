@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/index.h"
 #include "core/overloaded.h"
 #include "lowering/ir/enclosing.h"
 #include "lowering/ir/mesh.h"
@@ -112,7 +113,7 @@ std::map<std::size_t, Deciding> deciding_variables(const LoopNest& nest, bool wi
 /// A statement with what decides compiled, as it is walked for every core.
 struct WalkedStatement {
   const Stmt* statement = nullptr;
-  int number = -1;                     ///< in RequestSequences::statements
+  AskerId number;                      ///< of one that asks for something
   std::vector<CompiledIndex> numbers;  ///< Let: the value; others as deciding_expressions, but for slots
   std::optional<CompiledIndex> slot;
   const Deciding* deciding = nullptr;  ///< Loop
@@ -135,9 +136,10 @@ class SequenceWriter {
       }
     }
     if (all_.meet_in_rows || all_.meet_in_columns) all_.columns = nest.mesh->columns;
+    SlotId next_slot;
     for (const Buffer& buffer : nest.buffers) {
-      first_slot_number_.push_back(slot_count_);
-      slot_count_ += buffer.slots;
+      first_slot_.push_back(next_slot);
+      next_slot = SlotId(next_slot.index() + at(buffer.slots));
     }
     body_ = compiled(nest.body);
     for (const std::size_t variable : variables_of_cores()) cores_deciding_.push_back(variable);
@@ -184,9 +186,8 @@ class SequenceWriter {
       if (const Block* const body = body_of(*statement)) {
         walked.body = compiled(*body);
       } else if (!std::holds_alternative<Let>(statement->node)) {
-        walked.number = static_cast<int>(all_.statements.size());
+        walked.number = all_.statements.push_back(statement.get());
         number_of_[statement->id] = walked.number;
-        all_.statements.push_back(statement.get());
       }
       made.push_back(std::move(walked));
     }
@@ -232,7 +233,7 @@ class SequenceWriter {
   /// Whether the core that is walked moves what its team of a space gets.
   [[nodiscard]] bool is_first_of(Space team) const { return stowage::is_first_of(nest_, team, core_); }
 
-  void write_barrier(const WalkedStatement& walked, const std::map<int, Space>& barriers, Parts& parts) {
+  void write_barrier(const WalkedStatement& walked, const std::map<StatementId, Space>& barriers, Parts& parts) {
     if (barriers.empty()) return;
     const auto found = barriers.find(walked.statement->id);
     if (found == barriers.end()) return;
@@ -242,7 +243,8 @@ class SequenceWriter {
     request.team = found->second;
     request.meeting_cycles = costs_.meeting_cycles(barriers_, walked.statement->id);
     constexpr std::int64_t none = -1;  // no statement's slot or extent: the key is its own
-    const auto [at, is_new] = requests_.try_emplace({walked.number, none, &barriers == &barriers_.before ? 0 : 1});
+    const auto [at, is_new] =
+        requests_.try_emplace({walked.number.value, none, &barriers == &barriers_.before ? 0 : 1});
     if (is_new) at->second = all_.requests.push_back(request);
     parts.push_back({at->second, {}, 1});
   }
@@ -369,7 +371,7 @@ class SequenceWriter {
 
   /// None of a statement that does nothing here.
   std::optional<RequestId> request_of(const WalkedStatement& walked) {
-    key_ = {walked.number};
+    key_ = {walked.number.value};
     if (walked.slot) key_.push_back((*walked.slot)(values_));
     for (const CompiledIndex& e : walked.numbers) key_.push_back(e(values_));
     if (const auto found = requests_.find(key_); found != requests_.end()) return found->second;
@@ -388,14 +390,14 @@ class SequenceWriter {
     request.statement = walked.number;
     if (const auto* dma = std::get_if<Dma>(&statement.node)) {
       request.kind = Request::Kind::transfer;
-      request.slot_number = slot_number(dma->buffer, slot);
+      request.slot = slot_id(dma->buffer, slot);
       request.direction = dma->direction;
       request.execution = costs_.transfer(statement, extents);
       if (request.execution.operations == 0) return std::nullopt;
     } else if (const auto* wait = std::get_if<Wait>(&statement.node)) {
       request.kind = wait->slot ? Request::Kind::await_slot : Request::Kind::await_statement;
       if (wait->slot) {
-        request.slot_number = slot_number(*wait->slot, slot);
+        request.slot = slot_id(*wait->slot, slot);
       } else {
         request.awaited = number_of_.at(*wait->dma);
       }
@@ -406,17 +408,17 @@ class SequenceWriter {
       const std::vector<BufferUse> uses = with_uses_ ? touched(statement) : std::vector<BufferUse>();
       const std::span<const std::int64_t> slots = extents.last(uses.size());
       extents = extents.first(extents.size() - uses.size());
-      for (std::size_t i = 0; i < uses.size(); ++i) request.uses.push_back(slot_number(uses[i], slots[i]));
+      for (std::size_t i = 0; i < uses.size(); ++i) request.uses.push_back(slot_id(uses[i], slots[i]));
       request.cycles = fills ? costs_.fill_cycles(statement, extents) : costs_.compute_cycles(statement, extents);
       if (request.cycles == 0) return std::nullopt;
     }
     return request;
   }
 
-  [[nodiscard]] int slot_number(const BufferUse& use, std::int64_t slot) const {
+  [[nodiscard]] SlotId slot_id(const BufferUse& use, std::int64_t slot) const {
     const BufferId buffer = use.buffer;
     check(slot >= 0 && slot < nest_.buffers[buffer].slots, "a nest that is simulated names slots that there are");
-    return first_slot_number_[buffer] + static_cast<int>(slot);
+    return SlotId(first_slot_[buffer].index() + at(slot));
   }
 
   const LoopNest& nest_;
@@ -426,15 +428,14 @@ class SequenceWriter {
   TeamBarriers barriers_;
   int core_ = 0;  ///< that is walked
   std::map<std::size_t, Deciding> deciding_;
-  IdVector<BufferId, int> first_slot_number_;
-  int slot_count_ = 0;
-  std::map<int, int> number_of_;  ///< Stmt::id → index into statements
+  IdVector<BufferId, SlotId> first_slot_;
+  std::map<StatementId, AskerId> number_of_;
   std::vector<WalkedStatement> body_;
   std::vector<std::size_t> cores_deciding_;
   Values values_;
   Values key_;  ///< of what is looked for; one for all, as most is there
   RequestSequences all_;
-  std::map<int, std::unordered_map<Values, SequenceId, HashOfNumbers>> of_loop_;  ///< by Stmt::id, then by what decides
+  std::map<StatementId, std::unordered_map<Values, SequenceId, HashOfNumbers>> of_loop_;  ///< then by what decides
   std::unordered_map<Values, std::optional<RequestId>, HashOfNumbers> requests_;
   std::unordered_map<Values, SequenceId, HashOfNumbers> sequences_;
 };

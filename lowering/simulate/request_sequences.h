@@ -17,6 +17,7 @@
 
 namespace stowage {
 
+using AskerId = Id<struct AskerTag>;        ///< of RequestSequences::statements
 using RequestId = Id<struct RequestTag>;    ///< of RequestSequences::requests
 using SequenceId = Id<struct SequenceTag>;  ///< of RequestSequences::sequences
 
@@ -29,15 +30,15 @@ struct Request {
     barrier           ///< of the cores of a row or of all, or a broadcast along a row or down a column
   };
   Kind kind = Kind::compute;
-  int statement = 0;                           ///< index into RequestSequences::statements
-  int slot_number = -1;                        ///< transfer, await_slot: the slot, numbered throughout all buffers
-  int awaited = -1;                            ///< await_statement: index into RequestSequences::statements
+  AskerId statement;
+  std::optional<SlotId> slot;                  ///< transfer, await_slot
+  std::optional<AskerId> awaited;              ///< await_statement
   DmaDirection direction = DmaDirection::get;  ///< transfer
   std::int64_t cycles = 0;                     ///< compute: of the core
   std::int64_t meeting_cycles = 0;             ///< barrier: from the last core\'s coming
   TransferExecution execution;                 ///< transfer
   Space team = Space::mesh;                    ///< barrier: row, column or mesh
-  std::vector<int> uses;                       ///< compute, with Sharing::equal_slots: the slots that it touches
+  std::vector<SlotId> uses;                    ///< compute, with Sharing::equal_slots: the slots that it touches
 };
 
 /// So many times a request, or a sequence, one behind another.
@@ -57,7 +58,7 @@ struct RequestSequence {
 };
 
 struct RequestSequences {
-  std::vector<const Stmt*> statements;              ///< those that ask for something, in program order
+  IdVector<AskerId, const Stmt*> statements;        ///< those that ask for something, in program order
   IdVector<RequestId, Request> requests;            ///< that differ
   IdVector<SequenceId, RequestSequence> sequences;  ///< each behind those that it is made of
   std::vector<SequenceId> of_core;

@@ -98,9 +98,8 @@ IdVector<SequenceId, std::int64_t> runs_of(const RequestSequences& all) {
 struct Requested {
   std::vector<CoreTimes> of_core;  ///< computing and issuing
   std::vector<std::int64_t> issuing_puts;
-  std::vector<StatementTimes>
-      of_statement;  ///< by RequestSequences::statements: executions, and cycles of computations
-  DmaTimes dma;      ///< transfers, operations, bytes
+  IdVector<AskerId, StatementTimes> of_statement;  ///< executions, and cycles of computations
+  DmaTimes dma;                                    ///< transfers, operations, bytes
   std::int64_t events = 0;
 };
 
@@ -121,8 +120,8 @@ Requested requested(const RequestSequences& all) {
       }
       const Request& request = all.requests[*part.request];
       const std::int64_t times = runs[s] * part.times;
-      StatementTimes& statement = sums.of_statement[static_cast<std::size_t>(request.statement)];
-      const Stmt& executed = *all.statements[static_cast<std::size_t>(request.statement)];
+      StatementTimes& statement = sums.of_statement[request.statement];
+      const Stmt& executed = *all.statements[request.statement];
       of_sequence[s].computing += request.cycles * part.times;
       of_sequence[s].issuing += request.execution.issue_cycles * part.times;
       if (request.direction == DmaDirection::put) puts_of_sequence[s] += request.execution.issue_cycles * part.times;
@@ -168,7 +167,7 @@ Simulation result_of(const RequestSequences& all, const CoreRuns& runs, std::int
   }
   result.dma = sums.dma;
   result.dma.busy_cycles = runs.engine().busy_cycles();
-  for (std::size_t s = 0; s < all.statements.size(); ++s) {
+  for (const AskerId s : all.statements.ids()) {
     if (!has_times(*all.statements[s])) continue;
     StatementTimes times = sums.of_statement[s];
     times.cycles += runs.totals().under_way[s];

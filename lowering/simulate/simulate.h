@@ -35,7 +35,7 @@ struct CoreTimes {
 
 /// Over all cores.
 struct StatementTimes {
-  int statement = 0;            ///< Stmt::id of a transfer, a computation or a fill
+  StatementId statement;        ///< of a transfer, a computation or a fill
   std::int64_t executions = 0;  ///< that did something
   std::int64_t cycles = 0;      ///< of computations; of transfers from their start to their end
   std::int64_t waited = 0;      ///< cycles that cores waited for it: a wait counts to the transfer that ends it

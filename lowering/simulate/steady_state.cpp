@@ -47,13 +47,13 @@ void SteadyState::describe(const CoreRuns& runs, std::vector<std::int64_t>& stat
     }
     for (const PendingTransfer& transfer : run.pending) {
       const SharedDma::Progress progress = engine.progress_of(transfer.number);
-      state.insert(state.end(), {transfer.request->statement, transfer.request->slot_number,
+      state.insert(state.end(), {transfer.request->statement.value, transfer.request->slot->value,
                                  transfer.begun - engine.now(), static_cast<std::int64_t>(transfer.is_awaited),
                                  progress.phase, progress.left, progress.cycles_moved});
     }
     if (run.awaited > 0) {
       state.insert(state.end(),
-                   {run.last_end - engine.now(), run.last == nullptr ? -1 : std::int64_t{run.last->statement}});
+                   {run.last_end - engine.now(), run.last == nullptr ? -1 : std::int64_t{run.last->statement.value}});
     }
   }
 }
@@ -109,7 +109,7 @@ void SteadyState::carry_on(const Snapshot& before, CoreRuns& runs, std::int64_t 
     for (PendingTransfer& transfer : run.pending) transfer.begun += cycles;
   }
   RunTotals& totals = runs.totals();
-  for (std::size_t s = 0; s < totals.waited.size(); ++s) {
+  for (const AskerId s : totals.waited.ids()) {
     totals.waited[s] += (totals.waited[s] - before.totals.waited[s]) * times;
     totals.under_way[s] += (totals.under_way[s] - before.totals.under_way[s]) * times;
   }

@@ -20,21 +20,21 @@ struct Timeline {
     enum class Kind : std::uint8_t { compute, issue, wait_for_get, wait_for_put, wait_at_barrier };
     Kind kind = Kind::compute;
     int core = 0;                     ///< the first of those that do the same
-    int statement = 0;                ///< Stmt::id; of a wait that of the transfer that ends it
+    StatementId statement;            ///< of a wait that of the transfer that ends it
     std::optional<std::size_t> uses;  ///< of a computation: index into Timeline::uses
     std::int64_t from = 0;
     std::int64_t to = 0;
   };
   struct Transfer {
     int core = 0;
-    int statement = 0;       ///< Stmt::id
+    StatementId statement;
     std::int64_t begun = 0;  ///< when the core starts it
     std::int64_t moves = 0;  ///< when its data begin to move
     std::int64_t ended = 0;
     std::int64_t bytes = 0;
     std::int64_t engine_parts = 0;    ///< of the DMA engine, which it shares with all that move meanwhile
     std::optional<std::size_t> wait;  ///< in which its core waits for it, index into slices; none if it need not wait
-    int slot_number = 0;              ///< its slot, numbered throughout all buffers
+    SlotId slot;
     bool is_put = false;
   };
   /// What is recorded in these ranges happened so many times more, each of them `period` cycles after the one before;
@@ -50,10 +50,10 @@ struct Timeline {
   };
 
   std::vector<Slice> slices;
-  std::vector<Transfer> transfers;      ///< in the order of their ends
-  std::vector<Repeat> repeats;          ///< inner ones before those around them
-  std::vector<std::vector<int>> alike;  ///< numbers of cores that do the same; every core stands in one list
-  std::vector<std::vector<int>> uses;   ///< slots that a computation touches, numbered throughout all buffers
+  std::vector<Transfer> transfers;        ///< in the order of their ends
+  std::vector<Repeat> repeats;            ///< inner ones before those around them
+  std::vector<std::vector<int>> alike;    ///< numbers of cores that do the same; every core stands in one list
+  std::vector<std::vector<SlotId>> uses;  ///< slots that a computation touches
 };
 
 }  // namespace stowage

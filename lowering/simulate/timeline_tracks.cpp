@@ -252,7 +252,7 @@ std::optional<TimelineTrack::Moment> TimelineTrack::at(std::int64_t cycle) const
     if (!piece.has_parts()) {
       moment.state = piece.state;
       if (piece.item >= 0) moment.item = piece.item;
-      if (piece.statement >= 0) moment.statement = piece.statement;
+      moment.statement = piece.statement;
       moment.from = piece.from + shifted;
       moment.to = piece.to + shifted;
       return moment;
@@ -366,8 +366,8 @@ TimelineTracks timeline_tracks(const LoopNest& nest, Simulation simulation, Time
   }
   struct Rows {
     std::vector<Recorded> core;
-    std::vector<std::vector<Recorded>> slots;
-    std::vector<std::vector<Recorded>> transfers;
+    IdVector<SlotId, std::vector<Recorded>> slots;
+    IdVector<SlotId, std::vector<Recorded>> transfers;
   };
   std::vector<Rows> rows(made.groups.size());
   for (Rows& of_group : rows) {
@@ -376,7 +376,8 @@ TimelineTracks timeline_tracks(const LoopNest& nest, Simulation simulation, Time
     if (simulation.launch_cycles > 0) {
       // Before anything that is recorded.
       constexpr auto nowhere = static_cast<std::size_t>(-1);
-      of_group.core.push_back({{0, simulation.launch_cycles, TrackState::launch}, nowhere, nowhere, false});
+      of_group.core.push_back(
+          {{0, simulation.launch_cycles, TrackState::launch, -1, std::nullopt}, nowhere, nowhere, false});
     }
   }
   for (std::size_t i = 0; i < timeline.slices.size(); ++i) {
@@ -386,20 +387,19 @@ TimelineTracks timeline_tracks(const LoopNest& nest, Simulation simulation, Time
     of_group.core.push_back(one);
     if (!slice.uses) continue;
     one.piece.state = TrackState::in_use;
-    std::vector<int> touched = timeline.uses[*slice.uses];
+    std::vector<SlotId> touched = timeline.uses[*slice.uses];
     std::sort(touched.begin(), touched.end());
     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-    for (const int number : touched) of_group.slots[static_cast<std::size_t>(number)].push_back(one);
+    for (const SlotId slot : touched) of_group.slots[slot].push_back(one);
   }
   for (std::size_t i = 0; i < timeline.transfers.size(); ++i) {
     const Timeline::Transfer& transfer = timeline.transfers[i];
     const TrackState state = transfer.is_put ? TrackState::draining : TrackState::filling;
     const Recorded one{{transfer.begun, transfer.ended, state, static_cast<int>(i), transfer.statement}, 0, i, true};
-    const auto number = static_cast<std::size_t>(transfer.slot_number);
     const std::size_t starts = group_of[static_cast<std::size_t>(transfer.core)];
-    rows[starts].transfers[number].push_back(one);
+    rows[starts].transfers[transfer.slot].push_back(one);
     for (std::size_t g = 0; g < rows.size(); ++g) {
-      if (g == starts || reaches(nest, transfer, made.groups[g].cores)) rows[g].slots[number].push_back(one);
+      if (g == starts || reaches(nest, transfer, made.groups[g].cores)) rows[g].slots[transfer.slot].push_back(one);
     }
   }
   for (std::size_t g = 0; g < rows.size(); ++g) {

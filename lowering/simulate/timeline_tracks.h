@@ -44,8 +44,8 @@ class TimelineTrack {
     std::int64_t from = 0;
     std::int64_t to = 0;
     TrackState state = TrackState::compute;  ///< of one with parts that in which it ends
-    int item = -1;       ///< index into slices of a core's track, of a slot's into transfers, or if in use into slices
-    int statement = -1;  ///< Stmt::id, of the item
+    int item = -1;  ///< index into slices of a core's track, of a slot's into transfers, or if in use into slices
+    std::optional<StatementId> statement;  ///< of the item
     std::size_t first_part = 0;
     std::size_t end_part = 0;     ///< 0: it has no parts
     std::int64_t shift = 0;       ///< from its parts' cycles to those of its first time
@@ -59,8 +59,8 @@ class TimelineTrack {
   /// What goes on in a cycle.
   struct Moment {
     TrackState state = TrackState::compute;
-    std::optional<int> item;       ///< as of a piece
-    std::optional<int> statement;  ///< as of a piece
+    std::optional<int> item;               ///< as of a piece
+    std::optional<StatementId> statement;  ///< as of a piece
     std::int64_t from = 0;
     std::int64_t to = 0;
     std::int64_t time = 0;   ///< which time of something that happens so many times, the innermost; from 1
@@ -89,7 +89,7 @@ class TimelineTrack {
   std::size_t end_ = 0;
 };
 
-/// A buffer's slot; slots are numbered throughout all buffers.
+/// What a SlotId stands for.
 struct NumberedSlot {
   BufferId buffer;
   int slot = 0;
@@ -99,15 +99,15 @@ struct NumberedSlot {
 struct CoreTracks {
   std::vector<int> cores;  ///< numbers, ascending
   TimelineTrack core;
-  std::vector<TimelineTrack> slots;      ///< by number: what happens to it, by whomever
-  std::vector<TimelineTrack> transfers;  ///< by number: only the transfers that these cores start
+  IdVector<SlotId, TimelineTrack> slots;      ///< what happens to it, by whomever
+  IdVector<SlotId, TimelineTrack> transfers;  ///< only the transfers that these cores start
 };
 
 struct TimelineTracks {
   Simulation simulation;
   Timeline timeline;
-  std::vector<NumberedSlot> slots;  ///< by number, in the order of the buffers
-  std::vector<CoreTracks> groups;   ///< by their first cores
+  IdVector<SlotId, NumberedSlot> slots;  ///< in the order of the buffers
+  std::vector<CoreTracks> groups;        ///< by their first cores
 
   /// The group that a core is in; it has to be one that the nest uses.
   [[nodiscard]] std::size_t group_of(int core) const;

@@ -37,7 +37,7 @@ ComputeCost compute_cost(ComputeCost cost, const BoxCounts& boxes, const InnerLo
   return cost;
 }
 
-OfCores computation_of_cores(const LoopNest& nest, int id, const ComputeTotals& totals, const Target& target) {
+OfCores computation_of_cores(const LoopNest& nest, StatementId id, const ComputeTotals& totals, const Target& target) {
   const auto& compute = std::get<Compute>(find_statement(nest, id)->node);
   const Stage& stage = nest.stages.stages[compute.stage];
   ComputeCost cost;
@@ -57,7 +57,7 @@ OfCores computation_of_cores(const LoopNest& nest, int id, const ComputeTotals& 
   return costs;
 }
 
-OfCores fill_of_cores(const LoopNest& nest, int id, const FillTotals& totals, const Target& target) {
+OfCores fill_of_cores(const LoopNest& nest, StatementId id, const FillTotals& totals, const Target& target) {
   const auto& fill = std::get<Fill>(find_statement(nest, id)->node);
   OfCores costs;
   std::map<std::int64_t, std::size_t> known;

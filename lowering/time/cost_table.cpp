@@ -45,7 +45,7 @@ double own_cycles(const TransferCost& cost) {
   return static_cast<double>(cost.transfers_of_busiest) * cost.startup_cycles + issuing_cycles(cost);
 }
 
-TransferCost transfer_cost(const Dma& dma, int id, const NestCounts& counts, const BlockAlignment& alignment,
+TransferCost transfer_cost(const Dma& dma, StatementId id, const NestCounts& counts, const BlockAlignment& alignment,
                            const Target& target) {
   TransferCost cost;
   cost.direction = dma.direction;
@@ -70,8 +70,8 @@ TransferCost transfer_cost(const Dma& dma, int id, const NestCounts& counts, con
 }
 
 /// By statement; none on a target whose bandwidth does not depend on them.
-std::map<int, BlockAlignment> block_alignments(const LoopNest& nest, const Target& target) {
-  std::map<int, BlockAlignment> alignments;
+std::map<StatementId, BlockAlignment> block_alignments(const LoopNest& nest, const Target& target) {
+  std::map<StatementId, BlockAlignment> alignments;
   if (!target.dma.lines) return alignments;
   visit_with_enclosing(nest, [&](const Stmt& statement, const Enclosing& around) {
     const auto* dma = std::get_if<Dma>(&statement.node);
@@ -86,7 +86,7 @@ void add_most_calls(CostTable& table, const NestCounts& counts) {
   if (!counts.most_calls) return;
   double longer = 0;      // cycles
   double more_calls = 0;  // of its statements with more calls
-  const auto more_of = [&](int statement, const TransferCost& cost) {
+  const auto more_of = [&](StatementId statement, const TransferCost& cost) {
     return static_cast<double>(counts.most_calls->operations.at(statement) - cost.calls_of_busiest);
   };
   for (const Cost& cost : table) {
@@ -112,7 +112,7 @@ void add_most_calls(CostTable& table, const NestCounts& counts) {
 }  // namespace
 
 std::optional<std::string> without_rate(const LoopNest& nest, const Target& target) {
-  const std::map<int, std::string> without = broadcasts_not_by_registers(nest, target);
+  const std::map<StatementId, std::string> without = broadcasts_not_by_registers(nest, target);
   const Stmt* first = nullptr;
   visit_statements(nest.body, [&](const Stmt& s) {
     const bool is_get = !std::holds_alternative<Broadcast>(s.node);
@@ -122,8 +122,9 @@ std::optional<std::string> without_rate(const LoopNest& nest, const Target& targ
   if (first == nullptr) return std::nullopt;
   const Route route = *route_of(*first);
   const auto why = without.find(first->id);
-  return fmt::format("no-rate: statement {}: nothing says how fast this transfer from {} to a {} is{}", first->id,
-                     name_of(route.from), name_of(route.to), why == without.end() ? "" : ": " + why->second);
+  return fmt::format("no-rate: statement {}: nothing says how fast this transfer from {} to a {} is{}",
+                     first->id.index(), name_of(route.from), name_of(route.to),
+                     why == without.end() ? "" : ": " + why->second);
 }
 
 CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Target& target) {
@@ -134,7 +135,7 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const CoreC
   if (const auto unknown = without_rate(nest, target)) fail_check(*unknown);
   CostTable table;
   table.push_back({std::nullopt, launch_cost(nest.launch, target)});
-  std::map<int, BlockAlignment> alignments = block_alignments(nest, target);
+  std::map<StatementId, BlockAlignment> alignments = block_alignments(nest, target);
   const auto transfers = [&](DmaDirection direction) {
     for (const auto& [id, totals] : counts.dma) {
       const auto& dma = std::get<Dma>(find_statement(nest, id)->node);
@@ -166,10 +167,10 @@ RegisterBroadcastCost column_broadcast_cost(std::int64_t bytes, const Target& ta
   return {Space::column, 1, ceil_div(bytes, bytes_of_register), rates.start_cycles, rates.vector_cycles};
 }
 
-CostFormula meeting_cost(const LoopNest& nest, const TeamBarriers& barriers, int statement, const Target& target) {
-  const auto sent = barriers.sent_at.find(statement);
+CostFormula meeting_cost(const LoopNest& nest, const TeamBarriers& barriers, StatementId id, const Target& target) {
+  const auto sent = barriers.sent_at.find(id);
   if (sent == barriers.sent_at.end())
-    return BarrierCost{barriers_of(nest, barriers.team_at(statement), target), target.cores.barrier_cycles};
+    return BarrierCost{barriers_of(nest, barriers.team_at(id), target), target.cores.barrier_cycles};
   const std::optional<Broadcast>& broadcast = sent->second.broadcast;
   if (!broadcast) return column_broadcast_cost(nest.buffers[sent->second.to.buffer].box_bytes(), target);
   RegisterBroadcastCost cost = column_broadcast_cost(broadcast_bytes(nest, *broadcast), target);

@@ -96,7 +96,7 @@ struct FillCost {
 using CostFormula = std::variant<LaunchCost, TransferCost, BarrierCost, RegisterBroadcastCost, ComputeCost, FillCost>;
 
 struct Cost {
-  std::optional<int> statement;  ///< Stmt::id; none for how the kernel begins
+  std::optional<StatementId> statement;  ///< none for how the kernel begins
   CostFormula formula;
 };
 
@@ -110,7 +110,7 @@ using CostTable = std::vector<Cost>;
 /// Of one broadcast of a box down a column to the same place in all LDMs, on a target that has them.
 RegisterBroadcastCost column_broadcast_cost(std::int64_t bytes, const Target& target);
 /// Of one meeting of a team at a get or a wait: of its barrier, or of what is sent down a column or along a row.
-CostFormula meeting_cost(const LoopNest& nest, const TeamBarriers& barriers, int statement, const Target& target);
+CostFormula meeting_cost(const LoopNest& nest, const TeamBarriers& barriers, StatementId id, const Target& target);
 LaunchCost launch_cost(LaunchedBy launch, const Target& target);
 
 struct CoreCosts;  // lowering/time/core_costs.h

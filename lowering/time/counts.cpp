@@ -59,7 +59,7 @@ std::int64_t elements_inside(const Extents& box) {
 class NestCounter {
  public:
   /// `first_of`: gets of all trips → of the first one, which is not theirs.
-  NestCounter(const LoopNest& nest, std::map<int, int> first_of)
+  NestCounter(const LoopNest& nest, std::map<StatementId, StatementId> first_of)
       : nest_(nest), first_of_(std::move(first_of)), coordinates_are_digits_(core_number(nest).has_value()) {
     for (const CoreAxis& axis : nest.core_grid) core_variables_.insert(axis.variable.index());
     for (std::int64_t core = 0; core < nest.cores_used(); ++core) core_values_.push_back(values_of_core(nest, core));
@@ -67,8 +67,8 @@ class NestCounter {
   }
 
   /// Of the nest as it is, guards for the next trip and all.
-  std::map<int, std::int64_t> count_barriers() const {
-    std::map<int, std::int64_t> counted;
+  std::map<StatementId, std::int64_t> count_barriers() const {
+    std::map<StatementId, std::int64_t> counted;
     const TeamBarriers barriers = team_barriers(nest_);
     if (!barriers.any()) return counted;
     visit_with_enclosing(nest_, [&](const Stmt& statement, const Enclosing& enclosing) {
@@ -105,7 +105,7 @@ class NestCounter {
   }
 
  private:
-  void count(int statement, const Dma& dma, const Enclosing& enclosing) {
+  void count(StatementId statement, const Dma& dma, const Enclosing& enclosing) {
     ExtentCounter counter(enclosing, dma.region, core_variables_);
     const DmaShape shape = shape_of(nest_, dma);
     const int element_bytes = byte_size(nest_.buffers[dma.buffer].type);
@@ -141,7 +141,7 @@ class NestCounter {
   }
 
   /// The first trip's transfer is another statement's.
-  void take_off(int statement, int first) {
+  void take_off(StatementId statement, StatementId first) {
     DmaTotals& total = counts_.dma.at(statement);
     total = difference(total, counts_.dma.at(first));
     std::map<std::pair<const DmaTotals*, const DmaTotals*>, std::shared_ptr<const DmaTotals>> known;
@@ -193,7 +193,7 @@ class NestCounter {
     return total;
   }
 
-  void count(int statement, const Fill& fill, const Enclosing& enclosing) {
+  void count(StatementId statement, const Fill& fill, const Enclosing& enclosing) {
     const Extents& extents = nest_.buffers[fill.buffer].extents;
     const std::span<const Range> kept = fill.around ? std::span<const Range>(*fill.around) : std::span<const Range>();
     const auto filled = [&](std::span<const Histogram* const> factors) {
@@ -263,12 +263,12 @@ class NestCounter {
   }
 
   const LoopNest& nest_;
-  const std::map<int, int> first_of_;  ///< gets of all trips → of the first one, which is not theirs
-  const bool coordinates_are_digits_;  ///< of the cores' numbers; a nest from elsewhere may have others
+  const std::map<StatementId, StatementId> first_of_;  ///< gets of all trips → of the first one, which is not theirs
+  const bool coordinates_are_digits_;                  ///< of the cores' numbers; a nest from elsewhere may have others
   VarSet core_variables_;
   std::vector<std::vector<std::int64_t>> core_values_;  ///< by core, by variable
   NestCounts counts_;
-  std::map<int, std::vector<std::shared_ptr<const DmaTotals>>> dma_of_core_;
+  std::map<StatementId, std::vector<std::shared_ptr<const DmaTotals>>> dma_of_core_;
   std::vector<std::int64_t> bytes_of_core_;
 };
 
@@ -298,7 +298,7 @@ NestCounts predict_counts(const LoopNest& given, ComputeCounts computations) {
   const ComputedBoxes computed(given);
   const LoopNest& nest = computed.nest();
   const auto has_slots = [](const Buffer& buffer) { return buffer.slots > 1; };
-  std::map<int, std::int64_t> barriers = NestCounter(nest, {}).count_barriers();
+  std::map<StatementId, std::int64_t> barriers = NestCounter(nest, {}).count_barriers();
   NestCounts counts;
   if (std::none_of(nest.buffers.begin(), nest.buffers.end(), has_slots)) {
     counts = NestCounter(nest, {}).run();

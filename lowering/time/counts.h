@@ -35,7 +35,7 @@ struct ComputeTotals {
   std::vector<std::size_t> boxes_of_core;  ///< by core: which of them
 };
 
-using ComputeCounts = std::map<int, ComputeTotals>;  ///< by statement id, every Compute statement
+using ComputeCounts = std::map<StatementId, ComputeTotals>;  ///< by statement id, every Compute statement
 
 struct FillTotals {
   std::int64_t executions = 0;           ///< that set an element, over all cores
@@ -44,24 +44,24 @@ struct FillTotals {
   std::vector<std::int64_t> elements_of_core;
 };
 
-using FillCounts = std::map<int, FillTotals>;  ///< by statement id, every Fill statement
+using FillCounts = std::map<StatementId, FillTotals>;  ///< by statement id, every Fill statement
 
 /// A core whose calls take longer than those of the one that moves most bytes: at a border, say, where boxes are
 /// shorter and move block by block.
 struct CallingCore {
-  std::map<int, std::int64_t> operations;  ///< by statement id, every Dma statement
-  std::map<int, std::int64_t> points;      ///< by statement id, every Compute statement
+  std::map<StatementId, std::int64_t> operations;  ///< by statement id, every Dma statement
+  std::map<StatementId, std::int64_t> points;      ///< by statement id, every Compute statement
 };
 
 struct NestCounts {
-  std::map<int, DmaTotals> dma;  ///< by statement id, every Dma statement
+  std::map<StatementId, DmaTotals> dma;  ///< by statement id, every Dma statement
   ComputeCounts compute;
   FillCounts fill;
   /// By statement id, every get of a team and every wait for one that has a barrier (lowering/ir/team_barriers.h):
   /// executions by the core that has most.
-  std::map<int, std::int64_t> barriers;
-  std::map<int, DmaTotals> dma_of_busiest_core;  ///< the same for the core that moves most bytes in all
-  std::optional<CallingCore> most_calls;         ///< the core that issues most calls in all, if it is not that one
+  std::map<StatementId, std::int64_t> barriers;
+  std::map<StatementId, DmaTotals> dma_of_busiest_core;  ///< the same for the core that moves most bytes in all
+  std::optional<CallingCore> most_calls;  ///< the core that issues most calls in all, if it is not that one
 };
 
 NestCounts predict_counts(const LoopNest& nest);

@@ -16,7 +16,7 @@
 namespace stowage {
 
 struct UnalignedTransfer {
-  int statement = 0;  ///< Stmt::id of the Dma
+  StatementId statement;  ///< the Dma
   DmaDirection direction = DmaDirection::get;
   StageTensorId tensor;
   int element_bytes = 1;  ///< of its tensor

@@ -42,13 +42,13 @@ KnownRows known_rows(const LoopNest& nest, const Compute& compute, const Compute
   return {rows.begin(), rows.end()};
 }
 
-std::map<int, KnownRows> known_rows(const LoopNest& nest) {
+std::map<StatementId, KnownRows> known_rows(const LoopNest& nest) {
   std::vector<const Stmt*> open;
   visit_statements(nest.body, [&](const Stmt& statement) {
     const auto* compute = std::get_if<Compute>(&statement.node);
     if (compute != nullptr && has_open_rows(*compute)) open.push_back(&statement);
   });
-  std::map<int, KnownRows> known;
+  std::map<StatementId, KnownRows> known;
   if (open.empty()) return known;
   const ComputeCounts counted = count_computations(nest);
   for (const Stmt* statement : open) {

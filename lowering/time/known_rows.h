@@ -22,6 +22,6 @@ inline constexpr std::size_t most_known_rows = 3;
 KnownRows known_rows(const LoopNest& nest, const Compute& compute, const ComputeTotals& totals);
 
 /// Those of every computation that has any, by Stmt::id.
-std::map<int, KnownRows> known_rows(const LoopNest& nest);
+std::map<StatementId, KnownRows> known_rows(const LoopNest& nest);
 
 }  // namespace stowage

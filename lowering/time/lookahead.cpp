@@ -64,7 +64,7 @@ class Recogniser {
 
   /// Buffers that two gets fill: the first trip's, then the others'.
   void find_only_gets() {
-    std::map<BufferId, std::vector<int>> gets;
+    std::map<BufferId, std::vector<StatementId>> gets;
     visit_statements(nest_.body, [&](const Stmt& s) {
       const auto* dma = std::get_if<Dma>(&s.node);
       if (dma != nullptr && dma->direction == DmaDirection::get) gets[dma->buffer].push_back(s.id);
@@ -181,12 +181,12 @@ class Recogniser {
   }
 
   const LoopNest& nest_;
-  std::map<VarId, IndexExpr> values_;  ///< of lets, over core and loop variables
-  std::map<int, int> pairs_;           ///< second get of a buffer → first one, by Stmt::id
-  std::map<int, First> firsts_;        ///< by Stmt::id
-  std::vector<Named> named_;           ///< lets in two loops or more
-  std::map<int, Current> guards_;      ///< by Stmt::id
-  std::map<int, int> first_of_;
+  std::map<VarId, IndexExpr> values_;         ///< of lets, over core and loop variables
+  std::map<StatementId, StatementId> pairs_;  ///< second get of a buffer → first one
+  std::map<StatementId, First> firsts_;
+  std::vector<Named> named_;  ///< lets in two loops or more
+  std::map<StatementId, Current> guards_;
+  std::map<StatementId, StatementId> first_of_;
 };
 
 }  // namespace

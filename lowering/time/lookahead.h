@@ -13,8 +13,9 @@
 namespace stowage {
 
 struct WithoutLookahead {
-  LoopNest nest;                ///< the same statements, by Stmt::id
-  std::map<int, int> first_of;  ///< gets that load for trips 0 to N there → the get that loads for trip 0
+  LoopNest nest;  ///< the same statements
+  std::map<StatementId, StatementId>
+      first_of;  ///< gets that load for trips 0 to N there → the get that loads for trip 0
 };
 
 /// Gets that are not recognised stay what they are.

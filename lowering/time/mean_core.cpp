@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "core/index.h"
 #include "lowering/ir/compiled_index.h"
 #include "lowering/ir/enclosing.h"
 #include "lowering/ir/sliding_windows.h"
@@ -38,8 +39,8 @@ struct Walked {
   double startup = 0;
   bool of_team = false;                ///< transfer: one core's for several
   MeanTransfer transfer;               ///< transfer
-  int row = -1;                        ///< await_row
-  int first_slot = 0;                  ///< transfer, await_slot: of the buffer
+  std::size_t row = 0;                 ///< await_row
+  SlotId first_slot;                   ///< transfer, await_slot: of the buffer
   CompiledIndex value;                 ///< transfer, await_slot: the slot; let: its value
   std::size_t variable = 0;            ///< let, loop
   std::vector<CompiledIndex> guarded;  ///< guard that decides whether something is transferred
@@ -63,10 +64,10 @@ class Preparer {
       windows_.emplace(window.chain.sum->id, &window);
       for (const Stmt* end : window.chain.ends) windows_.emplace(end->id, &window);
     }
-    int slots = 0;
+    SlotId next_slot;
     for (const Buffer& buffer : nest.buffers) {
-      first_slot_.push_back(slots);
-      slots += buffer.slots;
+      first_slot_.push_back(next_slot);
+      next_slot = SlotId(next_slot.index() + at(buffer.slots));
     }
     find_needed(nest.body);
     visit_statements(nest.body, [&](const Stmt& s) {
@@ -110,7 +111,7 @@ class Preparer {
 
   [[nodiscard]] CompiledIndex compiled(const IndexExpr& e) const { return CompiledIndex(e, nest_.variables.size()); }
 
-  [[nodiscard]] double barrier_cycles_at(int statement) const {
+  [[nodiscard]] double barrier_cycles_at(StatementId statement) const {
     const auto row = barrier_row_.find(statement);
     if (row == barrier_row_.end()) return 0;
     const std::int64_t executions = counts_.barriers.at(statement);
@@ -182,7 +183,7 @@ class Preparer {
         walked.first_slot = first_slot_[wait->slot->buffer];
         walked.value = compiled(wait->slot->slot);
       } else {
-        walked.row = static_cast<int>(row_.at(*wait->dma));
+        walked.row = row_.at(*wait->dma);
       }
     } else if (const auto* dma = std::get_if<Dma>(&statement.node)) {
       prepare(walked, *dma, statement.id, executions);
@@ -194,7 +195,7 @@ class Preparer {
   }
 
   /// Of a sliding window the first trip computes the whole box, the others what is new; the mean was all that is known.
-  void slide(Walked& walked, int statement) const {
+  void slide(Walked& walked, StatementId statement) const {
     const auto found = windows_.find(statement);
     if (found == windows_.end()) return;
     const SlidingWindow& window = *found->second;
@@ -205,7 +206,7 @@ class Preparer {
     walked.cycles = walked.first * later;
   }
 
-  void prepare(Walked& walked, const Dma& dma, int statement, double executions) const {
+  void prepare(Walked& walked, const Dma& dma, StatementId statement, double executions) const {
     const auto row = row_.find(statement);
     if (row == row_.end()) return;
     const auto& cost = std::get<TransferCost>(table_[row->second].formula);
@@ -222,7 +223,7 @@ class Preparer {
     walked.of_team = dma.to != Space::ldm;
     walked.first_slot = first_slot_[dma.buffer];
     walked.value = compiled(dma.buffer.slot);
-    walked.transfer.row = static_cast<int>(row->second);
+    walked.transfer.row = row->second;
     walked.transfer.cores = static_cast<double>(all.transfers) / transfers;
     walked.transfer.parts =
         share * (moving_seconds(cost) - cost.one_core_seconds) * cost.clock_hz / static_cast<double>(all.transfers);
@@ -233,11 +234,11 @@ class Preparer {
   const NestCounts& counts_;
   const CostTable& table_;
   std::vector<SlidingWindow> marked_;
-  std::map<int, const SlidingWindow*> windows_;  ///< by the statements that compute in them
-  std::map<int, std::size_t> row_;               ///< by statement
-  std::map<int, std::size_t> barrier_row_;
+  std::map<StatementId, const SlidingWindow*> windows_;  ///< by the statements that compute in them
+  std::map<StatementId, std::size_t> row_;               ///< by statement
+  std::map<StatementId, std::size_t> barrier_row_;
   TeamBarriers barriers_;
-  IdVector<BufferId, int> first_slot_;
+  IdVector<BufferId, SlotId> first_slot_;
   std::map<BufferId, double> transfers_into_;  ///< of the busiest core
   std::set<std::size_t> needed_;               ///< variables
 };
@@ -294,14 +295,18 @@ class Walk {
 
   void await(const AwaitedTransfers& awaited) {
     engine_.advance(others_now());
-    const int last = engine_.finish(awaited);
-    if (last < 0) return;
+    const std::optional<std::size_t> row = engine_.finish(awaited);
+    if (!row) return;
     const double others = std::max(others_now(), engine_.now());
     const double waited = std::max(0.0, engine_.now() - now_);
-    waits_[static_cast<std::size_t>(last)] += waited;
-    waits_since_.emplace_back(static_cast<std::size_t>(last), waited);
+    waits_[*row] += waited;
+    waits_since_.emplace_back(*row, waited);
     now_ = std::max(now_, engine_.now());
     behind_ = now_ - others;
+  }
+
+  [[nodiscard]] SlotId slot_of(const Walked& each) const {
+    return SlotId(each.first_slot.index() + at(each.value(values_)));
   }
 
   void meet(double barrier_cycles) {
@@ -329,11 +334,11 @@ class Walk {
         return;
       }
       case Walked::Kind::await_row:
-        await({each.row, -1});
+        await({.row = each.row});
         meet(each.cycles);
         return;
       case Walked::Kind::await_slot: {
-        await({-1, each.first_slot + static_cast<int>(each.value(values_))});
+        await({.slot = slot_of(each)});
         meet(each.cycles);
         return;
       }
@@ -345,7 +350,7 @@ class Walk {
         if (each.of_team) behind_ += each.issue;
         engine_.advance(others_now());
         MeanTransfer transfer = each.transfer;
-        transfer.slot = each.first_slot + static_cast<int>(each.value(values_));
+        transfer.slot = slot_of(each);
         transfer.moves = each.startup + (each.of_team ? now_ : others_now());
         engine_.start(transfer);
         return;

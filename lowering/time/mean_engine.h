@@ -4,36 +4,38 @@
 // (lowering/simulate/shared_dma.h); cycles are no whole numbers here.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <vector>
+
+#include "core/ids.h"
 
 namespace stowage {
 
 /// A transfer of the core, and with it those of as many others as its statement is executed by at once.
 struct MeanTransfer {
-  int row = 0;       ///< of the cost table
-  int slot = 0;      ///< that it moves into or out of, numbered throughout all buffers
-  double cores = 1;  ///< in the mean over its statement's executions, so no whole number
-  double parts = 0;  ///< cycles of the engine that each of them needs still
-  double moves = 0;  ///< cycle from which on its data can move
-  double least = 0;  ///< cycles from then to its end at least, as its core takes in no more
+  std::size_t row = 0;  ///< of the cost table
+  SlotId slot;          ///< that it moves into or out of
+  double cores = 1;     ///< in the mean over its statement's executions, so no whole number
+  double parts = 0;     ///< cycles of the engine that each of them needs still
+  double moves = 0;     ///< cycle from which on its data can move
+  double least = 0;     ///< cycles from then to its end at least, as its core takes in no more
 };
 
-/// -1 for any.
+/// Of a row, or of a slot.
 struct AwaitedTransfers {
-  int row = -1;
-  int slot = -1;
-  [[nodiscard]] bool has(const MeanTransfer& t) const {
-    return (row < 0 || t.row == row) && (slot < 0 || t.slot == slot);
-  }
+  std::optional<std::size_t> row = std::nullopt;
+  std::optional<SlotId> slot = std::nullopt;
+  [[nodiscard]] bool has(const MeanTransfer& t) const { return (!row || t.row == *row) && (!slot || t.slot == *slot); }
 };
 
 class MeanEngine {
  public:
   void start(const MeanTransfer& transfer) { under_way_.push_back(transfer); }
   void advance(double cycle);
-  /// Goes on until none of a row and a slot is under way, if there is one now. The row of the one that ended last; -1
-  /// where nothing was waited for.
-  int finish(const AwaitedTransfers& awaited);
+  /// Goes on until none of a row or a slot is under way, if there is one now. The row of the one that ended last;
+  /// nothing where nothing was waited for.
+  std::optional<std::size_t> finish(const AwaitedTransfers& awaited);
   [[nodiscard]] double now() const { return now_; }
   [[nodiscard]] const std::vector<MeanTransfer>& under_way() const { return under_way_; }
   /// As if so many cycles had passed in which all came back to where it is.

@@ -12,8 +12,8 @@ namespace {
 
 /// A transfer that goes on while its loop computes.
 struct Ahead {
-  int statement = 0;
-  int loop = 0;  ///< Stmt::id of the innermost one around it
+  StatementId statement;
+  StatementId loop;  ///< of the innermost one around it
   DmaDirection direction = DmaDirection::get;
   double entries = 0;  ///< of a put: of the loops that its slots are counted along
 };
@@ -41,8 +41,8 @@ class Finder {
   }
 
   /// Statements inside of a loop.
-  [[nodiscard]] std::set<int> inside(int loop) const {
-    std::set<int> found;
+  [[nodiscard]] std::set<StatementId> inside(StatementId loop) const {
+    std::set<StatementId> found;
     for (const Placed& placed : all_) {
       if (is_around(loop, placed)) found.insert(placed.statement->id);
     }
@@ -62,7 +62,7 @@ class Finder {
     }
   }
 
-  [[nodiscard]] static bool is_around(int loop, const Placed& placed) {
+  [[nodiscard]] static bool is_around(StatementId loop, const Placed& placed) {
     return std::any_of(placed.loops.begin(), placed.loops.end(), [&](const Stmt* s) { return s->id == loop; });
   }
 
@@ -70,7 +70,7 @@ class Finder {
   /// whatever slot that says.
   [[nodiscard]] bool is_awaited_in_trip(const Placed& transfer, const Dma& dma) const {
     if (nest_.buffers[dma.buffer].slots == 1) return true;
-    const int loop = transfer.loops.back()->id;
+    const StatementId loop = transfer.loops.back()->id;
     return std::any_of(all_.begin(), all_.end(), [&](const Placed& placed) {
       const auto* wait = std::get_if<Wait>(&placed.statement->node);
       if (wait == nullptr || placed.statement->id < transfer.statement->id || !is_around(loop, placed)) return false;
@@ -107,7 +107,7 @@ class Finder {
 
 /// What of a transfer may be hidden at most.
 struct Hideable {
-  int statement = 0;
+  StatementId statement;
   std::size_t row = 0;  ///< of the table
   double most = 0;
   double exposed = 0;  ///< for which a core waits
@@ -115,7 +115,8 @@ struct Hideable {
 };
 
 /// Cycles of gets inside of a transfer's loop that the loop waits for.
-double blocking_cycles(const std::vector<Ahead>& all_ahead, const std::set<int>& inside, const CostTable& table) {
+double blocking_cycles(const std::vector<Ahead>& all_ahead, const std::set<StatementId>& inside,
+                       const CostTable& table) {
   double blocking = 0;
   for (const Cost& cost : table) {
     if (!cost.statement || !inside.contains(*cost.statement) || kind_of(cost.formula) != CostKind::get) continue;

@@ -17,21 +17,20 @@ class Cells {
   /// More slots than can be looked at; then there is nothing to ask for.
   [[nodiscard]] bool too_many() const { return too_many_; }
   [[nodiscard]] std::size_t size() const { return cells_.size(); }
-  [[nodiscard]] const Cell& operator[](int index) const { return cells_[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] IdRange<SlotId> ids() const { return cells_.ids(); }
+  [[nodiscard]] const Cell& operator[](SlotId cell) const { return cells_[cell]; }
   /// Of the first slot of a buffer; the others follow.
-  [[nodiscard]] int first_of(BufferId buffer) const { return first_[buffer]; }
+  [[nodiscard]] SlotId first_of(BufferId buffer) const { return first_[buffer]; }
   /// Whether two slots share bytes.
-  [[nodiscard]] bool overlap(int a, int b) const {
-    return overlap_[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
-  }
+  [[nodiscard]] bool overlap(SlotId a, SlotId b) const { return overlap_[a][b]; }
   /// "buffer AA" or "slot 1 of buffer BB".
-  [[nodiscard]] std::string name(int index) const;
+  [[nodiscard]] std::string name(SlotId id) const;
 
  private:
   const LoopNest& nest_;
-  std::vector<Cell> cells_;
-  IdVector<BufferId, int> first_;
-  std::vector<std::vector<bool>> overlap_;
+  IdVector<SlotId, Cell> cells_;
+  IdVector<BufferId, SlotId> first_;
+  IdVector<SlotId, IdVector<SlotId, bool>> overlap_;
   bool too_many_ = false;
 };
 

@@ -8,13 +8,13 @@ namespace {
 
 /// Transfers, what waits for them, and whether that stands behind them in the same block.
 struct Awaiting {
-  std::map<int, std::set<BufferId>> buffers_of;  ///< of a transfer, by Stmt::id
-  std::set<int> in_block;                        ///< transfers with a Wait behind them in their block
-  std::set<int> anywhere;                        ///< transfers that some Wait names
+  std::map<StatementId, std::set<BufferId>> buffers_of;  ///< of a transfer
+  std::set<StatementId> in_block;                        ///< transfers with a Wait behind them in their block
+  std::set<StatementId> anywhere;                        ///< transfers that some Wait names
 };
 
 void collect(const Block& block, Awaiting& awaiting) {
-  std::set<int> started;
+  std::set<StatementId> started;
   for (const StmtPtr& s : block) {
     if (route_of(*s)) {
       visit_uses(*s, [&](const BufferUse& use) { awaiting.buffers_of[s->id].insert(use.buffer); });

@@ -28,8 +28,8 @@ class Roots {
 struct Followed {
   IdVector<BufferId, bool> buffers;  ///< empty if none is followed
   std::set<VarId> variables;         ///< core and loop variables that decide; a loop over one is walked trip by trip
-  std::set<int> guards;              ///< by Stmt::id: those that are evaluated
-  std::map<int, std::set<VarId>> used_in;  ///< by Stmt::id of a loop: those of `variables` in its trip count or inside
+  std::set<StatementId> guards;      ///< those that are evaluated
+  std::map<StatementId, std::set<VarId>> used_in;  ///< of a loop: those of `variables` in its trip count or inside
 
   [[nodiscard]] bool any() const { return !buffers.empty(); }
   [[nodiscard]] bool is_followed(BufferId buffer) const { return any() && buffers[buffer]; }

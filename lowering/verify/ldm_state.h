@@ -6,10 +6,13 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/ids.h"
 
 namespace stowage {
 
@@ -26,21 +29,20 @@ inline std::string_view text(Holds holds) {
   return texts[static_cast<std::size_t>(holds)];
 }
 
-constexpr int several_writers = -2;  ///< on one path this statement, on another one that
-
 /// What a slot holds. Of a buffer that is not followed it is the box of the trip, without a number.
 struct Content {
   Holds holds = Holds::nothing;
-  int box = 0;      ///< SlotWalk::box
-  int writer = -1;  ///< get or computation
+  int box = 0;                        ///< SlotWalk::box
+  std::optional<StatementId> writer;  ///< get or computation
+  bool has_several_writers = false;   ///< on one path this statement, on another one that
   friend auto operator<=>(const Content&, const Content&) = default;
 };
 
 /// What a transfer under way does to one slot: it fills it, or takes from it. A broadcast does both, to two slots.
 struct Flight {
-  int statement = 0;
-  int cell = 0;
-  int into = 0;  ///< the slot that tells executions of the statement apart: the one filled, if there is one
+  StatementId statement;
+  SlotId cell;
+  SlotId into;  ///< the slot that tells executions of the statement apart: the one filled, if there is one
   bool fills = false;
   int box = 0;          ///< -1: one of another trip
   std::string started;  ///< " (ko = 1)", of followed buffers
@@ -61,7 +63,7 @@ inline bool is_under_way(const State& state, const Flight& flight) {
 
 /// A loop as it was entered.
 struct LoopEntry {
-  int statement = 0;
+  StatementId statement;
   std::vector<std::int64_t> values;  ///< of the variables that decide inside
   State before;
   friend auto operator<=>(const LoopEntry&, const LoopEntry&) = default;

@@ -25,10 +25,10 @@ Paths::Paths(const LoopNest& nest) : writers_(nest.buffers.size()) {
   });
 }
 
-int Paths::last_writer(BufferId buffer, const Stmt& before) const {
-  const std::vector<int>& writers = writers_[buffer];
+std::optional<StatementId> Paths::last_writer(BufferId buffer, const Stmt& before) const {
+  const std::vector<StatementId>& writers = writers_[buffer];
   const auto behind = std::lower_bound(writers.begin(), writers.end(), before.id);
-  return behind == writers.begin() ? -1 : *(behind - 1);
+  return behind == writers.begin() ? std::nullopt : std::optional(*(behind - 1));
 }
 
 bool may_go_on(const Stage& stage, Compute::Part part, Holds holds) {
@@ -49,7 +49,10 @@ void join(State& state, const State& other) {
       continue;
     }
     here.holds = std::min(here.holds, there.holds);
-    if (here.writer != there.writer) here.writer = several_writers;
+    if (here.writer != there.writer || there.has_several_writers) {
+      here.writer = std::nullopt;
+      here.has_several_writers = true;
+    }
   }
   std::set<Flight> in_flight;
   for (Flight flight : state.in_flight) {

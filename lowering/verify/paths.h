@@ -2,6 +2,7 @@
 // What the order of a nest's statements tells of every path through it, whatever the slots of buffers hold.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -17,13 +18,13 @@ class Paths {
 
   /// Whether a loop may have no trip at all: then it leaves everything as it was.
   [[nodiscard]] bool may_have_no_trip(const Stmt& loop) const { return skipped_.contains(loop.id); }
-  /// The get, broadcast or computation in front of a statement that is the last in the text to write a buffer; -1: none
+  /// The get, broadcast or computation in front of a statement that is the last in the text to write a buffer, if one
   /// does.
-  [[nodiscard]] int last_writer(BufferId buffer, const Stmt& before) const;
+  [[nodiscard]] std::optional<StatementId> last_writer(BufferId buffer, const Stmt& before) const;
 
  private:
-  std::set<int> skipped_;                         ///< by Stmt::id
-  IdVector<BufferId, std::vector<int>> writers_;  ///< ids, ascending
+  std::set<StatementId> skipped_;
+  IdVector<BufferId, std::vector<StatementId>> writers_;  ///< ids, ascending
 };
 
 /// Whether a part of a reduction may go on from what its buffer holds.

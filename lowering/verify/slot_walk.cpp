@@ -161,7 +161,7 @@ std::optional<Prover::Violation> SlotWalk::negative(const Site& site, const Inde
 Broken SlotWalk::touches_what_is_there(const Stmt& s, std::size_t number, int there) {
   const int here = box(s, number);
   const Site& site = sites_.at(s.id);
-  const auto seen = std::pair(std::array{s.id, here, there}, values_of(site.effect_decided_by));
+  const auto seen = std::pair(std::tuple(s.id, here, there), values_of(site.effect_decided_by));
   if (inside_.contains(seen)) return std::nullopt;
   const Buffer& buffer = nest_.buffers[site.uses[number].used.buffer];
   const StageTensor& tensor = nest_.stages.tensors[buffer.tensor];

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -91,14 +92,14 @@ class SlotWalk {
   const LoopNest& nest_;
   const Followed& followed_;
   Roots roots_;
-  std::map<int, Site> sites_;         ///< by Stmt::id
+  std::map<StatementId, Site> sites_;
   std::vector<std::int64_t> values_;  ///< by variable
   std::set<VarId> known_;
   std::vector<Box> boxes_ = {{}};  ///< 0 is no box
   std::map<std::string, int> numbers_;
-  std::map<std::pair<std::pair<int, std::size_t>, std::vector<std::int64_t>>, int> box_of_;
+  std::map<std::pair<std::pair<StatementId, std::size_t>, std::vector<std::int64_t>>, int> box_of_;
   /// Statement, its box, and the one that it was seen to be inside of; values that decide whether it takes effect.
-  std::set<std::pair<std::array<int, 3>, std::vector<std::int64_t>>> inside_;
+  std::set<std::pair<std::tuple<StatementId, int, int>, std::vector<std::int64_t>>> inside_;
 };
 
 }  // namespace stowage

@@ -160,9 +160,10 @@ class StructureCheck {
   Broken block(const Block& statements) {
     const std::set<VarId> outside = in_scope_;
     for (const StmtPtr& s : statements) {
-      if (s->id <= last_id_)
-        return of_nest("structure", fmt::format("statement {} comes after statement {}", s->id, last_id_));
-      last_id_ = s->id;
+      if (last_ && s->id <= *last_)
+        return of_nest("structure",
+                       fmt::format("statement {} comes after statement {}", s->id.index(), last_->index()));
+      last_ = s->id;
       if (auto broken = statement(*s)) return broken;
     }
     in_scope_ = outside;
@@ -193,7 +194,7 @@ class StructureCheck {
       if (wait->slot) return use_slot_only(s, *wait->slot);
       const Stmt* awaited = find_statement(nest_, *wait->dma);
       if (awaited == nullptr || !route_of(*awaited))
-        return broken_rule(nest_, "structure", s, fmt::format("statement {} is no transfer", *wait->dma));
+        return broken_rule(nest_, "structure", s, fmt::format("statement {} is no transfer", wait->dma->index()));
       return std::nullopt;
     }
     if (const auto* fill = std::get_if<Fill>(&s.node)) {
@@ -285,7 +286,7 @@ class StructureCheck {
   const LoopNest& nest_;
   std::vector<bool> bound_;
   std::set<VarId> in_scope_;
-  int last_id_ = -1;
+  std::optional<StatementId> last_;
 };
 
 }  // namespace
@@ -310,7 +311,7 @@ BrokenPromise broken_rule(const LoopNest& nest, std::string_view rule, const Stm
   }
   constexpr std::size_t readable = 240;  // a hostile text has lines of thousands of characters
   if (!line.empty()) line = fmt::format(" '{}'", shortened(line, readable));
-  return {std::string(rule), statement.id, fmt::format("statement {}{}: {}", statement.id, line, message)};
+  return {std::string(rule), statement.id, fmt::format("statement {}{}: {}", statement.id.index(), line, message)};
 }
 
 Broken verify_structure(const LoopNest& nest) { return StructureCheck(nest).run(); }

@@ -12,9 +12,9 @@ namespace stowage {
 
 /// A rule that a nest breaks, and where.
 struct BrokenPromise {
-  std::string rule;              ///< its name in docs/ir.md
-  std::optional<int> statement;  ///< Stmt::id; nothing where it is about the nest as a whole
-  std::string reason;            ///< with its numbers (yo = 1, ko = 3)
+  std::string rule;                      ///< its name in docs/ir.md
+  std::optional<StatementId> statement;  ///< nothing where it is about the nest as a whole
+  std::string reason;                    ///< with its numbers (yo = 1, ko = 3)
 };
 /// "rule: statement 4 'get A[…] -> AA': what, with numbers".
 std::string text_of(const BrokenPromise& broken);

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "core/index.h"
 #include "lowering/verify/cells.h"
 #include "lowering/verify/ldm_state.h"
 #include "lowering/verify/paths.h"
@@ -48,11 +49,11 @@ class FlowCheck {
 
  private:
   [[nodiscard]] const Buffer& buffer(BufferId index) const { return nest_.buffers[index]; }
-  [[nodiscard]] Content& content(int index) { return state_.contents[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] Content& content(SlotId cell) { return state_.contents[cell.index()]; }
 
   [[nodiscard]] std::string transfer_text(const Flight& flight) const {
     const Buffer& moved = buffer(cells_[flight.cell].buffer);
-    return fmt::format("{} of {} is under way{}", flight.statement,
+    return fmt::format("{} of {} is under way{}", flight.statement.index(),
                        moved.slots == 1 ? moved.name : cells_.name(flight.cell),
                        flight.started.empty() ? "" : ", started" + flight.started);
   }
@@ -63,17 +64,17 @@ class FlowCheck {
 
   /// A statement's use of a slot. The number is that of visit_uses().
   struct Used {
-    int cell = 0;
+    SlotId cell;
     int box = 0;
     std::size_t number = 0;
   };
   /// Slots were shown to exist where the statement runs; where that is not known they may not.
   std::optional<Used> used(const Stmt& s, const BufferUse& use, std::size_t number) {
-    const int first = cells_.first_of(use.buffer);
+    const SlotId first = cells_.first_of(use.buffer);
     if (!followed_.is_followed(use.buffer)) return Used{first, 0, number};
     const auto slot = slots_->slot(s, number);
     if (!slot) return std::nullopt;
-    return Used{first + static_cast<int>(*slot), slots_->box(s, number), number};
+    return Used{SlotId(first.index() + at(*slot)), slots_->box(s, number), number};
   }
   [[nodiscard]] Broken unknown_slot(const Stmt& s) const {
     return broken(unchecked_rule, s, "a slot may lie outside of its buffer here");
@@ -115,14 +116,16 @@ class FlowCheck {
   Broken same_in_flight(const Stmt& s, const State& before) const {
     for (const Flight& flight : state_.in_flight) {
       if (!is_under_way(before, flight)) {
-        return broken("transfer-awaited", *transfers_.at(flight.statement),
-                      fmt::format("the transfer is not awaited before statement {} ends or begins again", s.id));
+        return broken(
+            "transfer-awaited", *transfers_.at(flight.statement),
+            fmt::format("the transfer is not awaited before statement {} ends or begins again", s.id.index()));
       }
     }
     for (const Flight& flight : before.in_flight) {
       if (!is_under_way(state_, flight)) {
-        return broken("transfer-awaited", *transfers_.at(flight.statement),
-                      fmt::format("the transfer is awaited inside statement {}, which may not run or run again", s.id));
+        return broken(
+            "transfer-awaited", *transfers_.at(flight.statement),
+            fmt::format("the transfer is awaited inside statement {}, which may not run or run again", s.id.index()));
       }
     }
     return std::nullopt;
@@ -204,9 +207,9 @@ class FlowCheck {
 
   /// What a buffer holds belongs to its origin; the next trip's is another one.
   void forget_moved(VarId variable) {
-    for (std::size_t c = 0; c < cells_.size(); ++c) {
-      const BufferId b = cells_[static_cast<int>(c)].buffer;
-      if (!followed_.is_followed(b) && moves_with_[b].contains(variable)) state_.contents[c] = {};
+    for (const SlotId c : cells_.ids()) {
+      const BufferId b = cells_[c].buffer;
+      if (!followed_.is_followed(b) && moves_with_[b].contains(variable)) content(c) = {};
     }
     forget_boxes([&](int box) { return slots_->moves_with(box, variable); });
   }
@@ -261,7 +264,7 @@ class FlowCheck {
   }
 
   /// What a transfer does to one slot begins. `into` tells executions of the statement apart.
-  Broken begin(const Stmt& s, const Used& use, int into, bool fills) {
+  Broken begin(const Stmt& s, const Used& use, SlotId into, bool fills) {
     if (use.cell == into && is_under_way(state_, {s.id, use.cell, into, fills, 0, {}})) {
       return broken("transfer-awaited", s, "the transfer starts again before it was awaited");
     }
@@ -273,25 +276,25 @@ class FlowCheck {
 
   /// By its statement one transfer is awaited, by its slot all that are under way there.
   Broken await(const Stmt& s, const Wait& wait) {
-    std::optional<int> slot;
+    std::optional<SlotId> slot;
     if (wait.slot) {
       const auto use = used(s, *wait.slot, 0);
       if (!use) return unknown_slot(s);
       slot = use->cell;
     }
-    std::set<std::pair<int, int>> awaited;  // statement and the slot that tells its executions apart
+    std::set<std::pair<StatementId, SlotId>> awaited;  // statement and the slot that tells its executions apart
     for (const Flight& flight : state_.in_flight) {
       if (slot ? flight.cell == *slot : flight.statement == wait.dma) awaited.emplace(flight.statement, flight.into);
     }
     if (awaited.empty()) {
       return broken("transfer-awaited", s,
                     wait.slot ? fmt::format("no transfer of {} is under way on this path", cells_.name(*slot))
-                              : fmt::format("transfer {} is not under way on this path", *wait.dma));
+                              : fmt::format("transfer {} is not under way on this path", wait.dma->index()));
     }
     if (!wait.slot && awaited.size() > 1) {
-      return broken(
-          "transfer-awaited", s,
-          fmt::format("transfer {} is under way in {} slots, one of which is to be named", *wait.dma, awaited.size()));
+      return broken("transfer-awaited", s,
+                    fmt::format("transfer {} is under way in {} slots, one of which is to be named", wait.dma->index(),
+                                awaited.size()));
     }
     std::vector<Flight> ended;
     std::copy_if(state_.in_flight.begin(), state_.in_flight.end(), std::back_inserter(ended),
@@ -309,12 +312,12 @@ class FlowCheck {
   }
 
   /// No transfer under way uses these bytes; what one takes may be read meanwhile.
-  Broken untouched_in_flight(const Stmt& s, int index, bool written) const {
+  Broken untouched_in_flight(const Stmt& s, SlotId cell, bool written) const {
     for (const Flight& flight : state_.in_flight) {
-      if (!cells_.overlap(flight.cell, index)) continue;
+      if (!cells_.overlap(flight.cell, cell)) continue;
       if (!written && !flight.fills) continue;
       return broken("buffer-in-flight", s,
-                    fmt::format("{} is {} while transfer {}", cells_.name(index), written ? "overwritten" : "read",
+                    fmt::format("{} is {} while transfer {}", cells_.name(cell), written ? "overwritten" : "read",
                                 transfer_text(flight)));
     }
     return std::nullopt;
@@ -335,30 +338,33 @@ class FlowCheck {
   }
 
   /// Which part of its tensor a buffer holds was judged by what the last statement in front puts there.
-  Broken last_part(const Stmt& s, int index) {
-    const int last = paths_.last_writer(cells_[index].buffer, s);
-    if (content(index).writer == last) return std::nullopt;
+  Broken last_part(const Stmt& s, SlotId cell) {
+    const std::optional<StatementId> last = paths_.last_writer(cells_[cell].buffer, s);
+    const Content& there = content(cell);
+    if (there.writer == last && !there.has_several_writers) return std::nullopt;
     return broken("touches-what-is-there", s,
-                  fmt::format("{} may hold what another statement than {} put there", cells_.name(index), last));
+                  fmt::format("{} may hold what {} put there", cells_.name(cell),
+                              last ? fmt::format("another statement than {}", last->index()) : "a statement behind"));
   }
 
   /// A slot is used as the box that was put there.
   Broken same_box(const Stmt& s, const Used& use) {
     const Content& there = content(use.cell);
     if (slots_->same_origin(use.box, there.box)) return std::nullopt;
-    return broken(
-        "box-in-slot", s,
-        fmt::format("{} is used as the box from {}, but statement {} put the one from {} there", cells_.name(use.cell),
-                    slots_->origin_text(use.box), there.writer, slots_->origin_text(there.box)));
+    return broken("box-in-slot", s,
+                  fmt::format("{} is used as the box from {}, but {} put the one from {} there", cells_.name(use.cell),
+                              slots_->origin_text(use.box),
+                              there.writer ? fmt::format("statement {}", there.writer->index()) : "several statements",
+                              slots_->origin_text(there.box)));
   }
 
-  Broken write(const Stmt& s, int index, Content now) {
-    if (auto found = untouched_in_flight(s, index, true)) return found;
-    for (int other = 0; other < static_cast<int>(cells_.size()); ++other) {
-      if (other != index && cells_.overlap(other, index)) content(other) = {};
+  Broken write(const Stmt& s, SlotId cell, Content now) {
+    if (auto found = untouched_in_flight(s, cell, true)) return found;
+    for (const SlotId other : cells_.ids()) {
+      if (other != cell && cells_.overlap(other, cell)) content(other) = {};
     }
-    content(index) = now;
-    forget_boxes([&](int box) { return slots_->depends_on(box, cells_[index].buffer); });
+    content(cell) = now;
+    forget_boxes([&](int box) { return slots_->depends_on(box, cells_[cell].buffer); });
     return std::nullopt;
   }
 
@@ -366,7 +372,7 @@ class FlowCheck {
   Broken filling(const Stmt& s, const Fill& fill) {
     const auto use = used(s, fill.buffer, 0);
     if (!use) return unknown_slot(s);
-    if (!fill.around) return write(s, use->cell, {Holds::filled});
+    if (!fill.around) return write(s, use->cell, {Holds::filled, 0, std::nullopt, false});
     Content kept = content(use->cell);
     if (kept.box > 0 && !slots_->leaves(s, kept.box)) kept = {};
     return write(s, use->cell, kept);
@@ -427,7 +433,7 @@ class FlowCheck {
   Paths paths_;
   std::optional<SlotWalk> slots_;  ///< where a buffer is followed
   Cells cells_;
-  std::map<int, const Stmt*> transfers_;
+  std::map<StatementId, const Stmt*> transfers_;
   IdVector<BufferId, std::set<VarId>> moves_with_;  ///< core and loop variables that its origin depends on
   std::map<LoopEntry, State> after_loop_;
   State state_;

@@ -11,7 +11,7 @@
 namespace stowage {
 
 Broken verify_windows(const LoopNest& nest) {
-  std::map<int, VarId> loops;  // by the fills that may be marked
+  std::map<StatementId, VarId> loops;  // by the fills that may be marked
   for (const SlidingWindow& window : possible_sliding_windows(nest)) {
     if (is_marked_as_in_registers(*window.chain.start)) loops.emplace(window.chain.start->id, window.along);
   }
@@ -28,8 +28,8 @@ Broken verify_windows(const LoopNest& nest) {
 }
 
 Broken verify_registers(const LoopNest& nest) {
-  std::set<int> starts;
-  std::map<int, const Compute*> sums;  // of what may be computed in their registers, as far as all before it is
+  std::set<StatementId> starts;
+  std::map<StatementId, const Compute*> sums;  // of what may be computed in their registers, as far as all before it is
   const std::vector<RegisterChain> possible = possible_register_chains(nest);
   for (const RegisterChain& chain : possible) {
     starts.insert(chain.start->id);

@@ -197,9 +197,9 @@ class ResultsCheck {
       return std::nullopt;  // another get of a buffer whose slots verify() has followed
     }
     if (c.writer != nullptr) {
-      return broken_rule(
-          nest_, "one-writer", s,
-          fmt::format("buffer {} gets its contents from statement {} already", buffer(index).name, c.writer->id));
+      return broken_rule(nest_, "one-writer", s,
+                         fmt::format("buffer {} gets its contents from statement {} already", buffer(index).name,
+                                     c.writer->id.index()));
     }
     c.writer = &s;
     c.begins = position_of(around);
@@ -429,9 +429,9 @@ class ResultsCheck {
   const LoopNest& nest_;
   const Target& target_;
   Prover prover_;
-  std::map<int, std::string> not_by_registers_;
+  std::map<StatementId, std::string> not_by_registers_;
   IdVector<BufferId, Content> contents_;
-  std::map<int, BufferId> filled_by_;                   ///< by Stmt::id of a transfer; of a put, what it stores
+  std::map<StatementId, BufferId> filled_by_;           ///< of a transfer; of a put, what it stores
   std::set<BufferId> loaded_;                           ///< buffers that gets and broadcasts fill
   std::set<BufferId> made_;                             ///< buffers that computations write
   std::map<BufferId, std::set<std::int64_t>> counted_;  ///< of buffers whose values stages count with

@@ -31,10 +31,10 @@ class SizeCheck {
     }
     Broken broken;
     std::int64_t statements = 0;
-    int largest = 0;
+    std::int64_t largest = 0;
     visit_statements(nest_.body, [&](const Stmt& s) {
       ++statements;
-      largest = std::max(largest, s.id);
+      largest = std::max(largest, std::int64_t{s.id.value});
       if (broken) return;
       visit_expressions(nest_, s, [&](const IndexExpr& e) { add(e); });
       if (const auto* let = std::get_if<Let>(&s.node)) lets_[let->variable.index()] = measured(let->value);

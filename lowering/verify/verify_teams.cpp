@@ -202,8 +202,8 @@ class TeamsCheck {
 
   const LoopNest& nest_;
   Prover prover_;
-  std::map<int, std::set<Space>> teams_of_;       ///< by Stmt::id: the teams that meet there or inside
-  std::map<BufferId, std::set<Space>> teams_at_;  ///< the teams whose transfers use it
+  std::map<StatementId, std::set<Space>> teams_of_;  ///< the teams that meet there or inside
+  std::map<BufferId, std::set<Space>> teams_at_;     ///< the teams whose transfers use it
   std::set<std::size_t> core_variables_;
   std::map<std::vector<std::int64_t>, int> number_of_;  ///< of a core, by its coordinates
 };

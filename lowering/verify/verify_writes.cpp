@@ -278,8 +278,8 @@ class WritesCheck {
               broken = broken_rule(
                   nest_, "write-once", *put.statement,
                   fmt::format("{} of {} was written by statement {} already ({})",
-                              element_text(*canvas, dimensions, *again), written.name, puts[first].statement->id,
-                              text(put, {values.begin(), values.end()}, variables)));
+                              element_text(*canvas, dimensions, *again), written.name,
+                              puts[first].statement->id.index(), text(put, {values.begin(), values.end()}, variables)));
             }
             return !broken;
           },

@@ -291,6 +291,12 @@ TEST_CASE("planners and schedules are those of the target's family", "[backend]"
   CHECK(has(fixed.err, "unknown key 'schedule.ip1.buffer' [unknown-key]"));
   CHECK(has(fixed.err, "'schedule.ip1.banks' is missing"));
 
+  write_text("fixed.toml", "[schedule.\"ip\"]\nbanks = 8\n");
+  const ToolRun unknown = run_both({"compile", "lenet.onnx", "--target", "bank16.toml", "--schedule", "fixed.toml"});
+  CHECK(unknown.code == 1);
+  CHECK(has(unknown.err, "fixed.toml:1"));
+  CHECK(has(unknown.err, "no fused operator 'ip' [unknown-fused-operator]"));
+
   // One of its own, which goes all the way: planned, stored and read back.
   const auto banks_of = [](const std::string& folder) {
     Diagnostics diagnostics;

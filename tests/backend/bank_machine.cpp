@@ -9,7 +9,6 @@
 #include "core/index.h"
 #include "core/toml_reader.h"
 #include "driver/json/json.h"
-#include "lowering/program/memory_map.h"
 
 namespace stowage::test {
 namespace {
@@ -47,19 +46,6 @@ StepWork planned(const Graph& graph, const FusedOperator& group, const Target& t
   if (const auto* refused = std::get_if<Decision>(&plan)) throw std::invalid_argument(refused->reason);
   return launch_of(std::get<BankPlan>(std::move(plan)));
 }
-
-class BankCost final : public GroupCost {
- public:
-  explicit BankCost(const Target& target) : target_(target) {}
-  [[nodiscard]] Answer cost(const Graph& graph, const FusedOperator& group) const override {
-    const auto plan = plan_banks(group_stages(graph, group), target_);
-    if (const auto* refused = std::get_if<Decision>(&plan)) return {*refused, 0};
-    return {Decision::allow(), std::get<BankPlan>(plan).cycles()};
-  }
-
- private:
-  const Target& target_;
-};
 
 std::vector<std::byte>& area_of(MemoryAllocation::Area area, std::vector<std::byte>& parameters,
                                 std::vector<std::byte>& activations) {
@@ -99,11 +85,6 @@ void BankMachine::read_schedule(TomlTable& table, const std::string& name, Fixed
   table.finish();
 }
 
-std::unique_ptr<GroupCost> BankMachine::group_cost(const std::string& planner, const Target& target,
-                                                   const CostOptions& /*options*/) const {
-  return planner == default_planner() ? std::make_unique<BankCost>(target) : nullptr;
-}
-
 PlannedStep BankMachine::plan_group(const Graph& graph, const FusedOperator& group, const FixedSchedule* fixed,
                                     const std::string& /*planner*/, const Target& target,
                                     const CostOptions& /*options*/, TraceSink /*trace*/) const {
@@ -111,30 +92,6 @@ PlannedStep BankMachine::plan_group(const Graph& graph, const FusedOperator& gro
   auto plan = plan_banks(group_stages(graph, group), target_for(fixed, target));
   if (auto* refused = std::get_if<Decision>(&plan)) return std::move(*refused);
   return launch_of(std::get<BankPlan>(std::move(plan)));
-}
-
-Result<Program> BankMachine::plan(const FusedGraph& fused, const FixedSchedules& fixed, const std::string& planner,
-                                  const Target& target, const CostOptions& options, TraceSink trace,
-                                  const WorkContext& work) const {
-  Program program;
-  program.fused = fused;
-  program.target = target;
-  program.planner = planner;
-  for (const FusedOperator& group : fused.groups) {
-    const auto found = fixed.schedules.find(group.name);
-    const FixedSchedule* const banks = found != fixed.schedules.end() ? found->second.get() : nullptr;
-    PlannedStep planned = plan_group(fused.graph, group, banks, planner, target, options, trace);
-    if (const auto* refused = std::get_if<Decision>(&planned)) {
-      SourceLocation location;
-      location.object = "fused operator " + group.name;
-      work.diagnostics.error(refused->rule, location, refused->reason);
-      continue;
-    }
-    program.steps.push_back({group, std::get<StepWork>(std::move(planned))});
-  }
-  if (work.diagnostics.has_errors()) return Failed{};
-  program.memory = plan_memory(fused, program.steps, target.main_memory.line_bytes);
-  return program;
 }
 
 StepWork BankMachine::moved(const StepWork& work, const Graph& graph, const FusedOperator& group,
@@ -180,7 +137,7 @@ EmittedProgram BankMachine::emit(const Program& program, const std::string& sign
           place != nullptr ? place->offset : program.memory.find_stage_constant(s, tensor)->offset;
       return fmt::format("{}+{}", parameter ? 'P' : 'A', offset + word * word_bytes);
     };
-    int statement = 0;
+    StatementId statement;
     for (const Instruction& instruction : bank_plan_of(*planned).instructions()) {
       add(to_text(instruction, address));
       file.origins.push_back({line, s, statement++});
@@ -234,18 +191,19 @@ Result<BackendRun> BankMachine::run(const Program& program, const EmittedProgram
     const BankPlan& plan = bank_plan_of(*step.step_plan());
     const auto bank_bytes = static_cast<std::int64_t>(program.target.own.at("bank_bytes"));
     result.emulation.ldm_peak_bytes[step_of[k]] = ran->peak_banks[k] * bank_bytes;
-    const auto expect = [&](int statement, const char* what, std::int64_t predicted, std::int64_t emulated) {
+    const auto expect = [&](std::optional<StatementId> statement, const char* what, std::int64_t predicted,
+                            std::int64_t emulated) {
       if (predicted != emulated) result.counts.push_back({step.group.name, statement, what, predicted, emulated});
     };
-    expect(-1, "SRAM peak", plan.banks() * bank_bytes, ran->peak_banks[k] * bank_bytes);
-    for (int i = 0; i < static_cast<int>(plan.instructions().size()); ++i) {
-      const Instruction& instruction = plan.instructions()[at(i)];
+    expect(std::nullopt, "SRAM peak", plan.banks() * bank_bytes, ran->peak_banks[k] * bank_bytes);
+    for (std::size_t i = 0; i < plan.instructions().size(); ++i) {
+      const Instruction& instruction = plan.instructions()[i];
       if (instruction.op != Instruction::Op::load && instruction.op != Instruction::Op::store) continue;
-      StatementCount count = ran->counts[k].at(at(i));
-      expect(i, "transfers", 1, count.transfers);
-      expect(i, "bytes", words_of(instruction) * word_bytes, count.bytes);
+      StatementCount count = ran->counts[k].at(i);
+      count.statement = StatementId(i);
+      expect(count.statement, "transfers", 1, count.transfers);
+      expect(count.statement, "bytes", words_of(instruction) * word_bytes, count.bytes);
       count.step = step_of[k];
-      count.statement = i;
       result.emulation.counts.push_back(count);
     }
   }

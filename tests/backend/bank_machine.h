@@ -89,16 +89,10 @@ class BankMachine final : public Backend {
   [[nodiscard]] std::string_view family() const override { return "bank-machine"; }
   void read_target(TomlTable& table, Target& target) const override;
   [[nodiscard]] std::vector<std::string> planner_names() const override { return {"tiles"}; }
-  [[nodiscard]] std::string default_planner() const override { return "tiles"; }
   void read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed) const override;
-  [[nodiscard]] std::unique_ptr<GroupCost> group_cost(const std::string& planner, const Target& target,
-                                                      const CostOptions& options) const override;
   [[nodiscard]] PlannedStep plan_group(const Graph& graph, const FusedOperator& group, const FixedSchedule* fixed,
                                        const std::string& planner, const Target& target, const CostOptions& options,
                                        TraceSink trace) const override;
-  [[nodiscard]] Result<Program> plan(const FusedGraph& fused, const FixedSchedules& fixed, const std::string& planner,
-                                     const Target& target, const CostOptions& options, TraceSink trace,
-                                     const WorkContext& work) const override;
   [[nodiscard]] StepWork moved(const StepWork& work, const Graph& graph, const FusedOperator& group,
                                const Target& target) const override;
   [[nodiscard]] Json stored(const StepPlan& plan) const override;

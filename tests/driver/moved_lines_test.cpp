@@ -17,10 +17,11 @@ std::string lines(int count, const std::string& word = "line") {
 
 /// Lines to which lines 1, 3 and 5 went, 0 for those that are gone.
 std::vector<int> places(const std::string& before, const std::string& after) {
-  const std::vector<LineOrigin> origins = {{1, StepId(0), 10}, {3, StepId(0), 30}, {5, StepId(0), 50}};
+  const std::vector<LineOrigin> origins = {
+      {1, StepId(0), StatementId(10)}, {3, StepId(0), StatementId(30)}, {5, StepId(0), StatementId(50)}};
   std::vector<int> found(3, 0);
   for (const LineOrigin& origin : moved_origins(origins, before, after)) {
-    found.at(static_cast<std::size_t>(origin.statement / 20)) = origin.line;
+    found.at(origin.statement.index() / 20) = origin.line;
   }
   return found;
 }

@@ -305,19 +305,19 @@ TEST_CASE("shards take every job once, and about as long") {
     INFO(count);
     std::vector<int> taken(work.size(), 0);
     for (int number = 1; number <= count; ++number) {
-      const auto places = places_in_shard(work, {number, count});
-      CHECK(std::is_sorted(places.begin(), places.end()));
+      const auto own = numbers_in_shard(work, {number, count});
+      CHECK(std::is_sorted(own.begin(), own.end()));
       std::int64_t load = 0;
-      for (const std::size_t place : places) {
-        ++taken[place];
-        load += work[place];
+      for (const std::size_t job : own) {
+        ++taken[job];
+        load += work[job];
       }
       CHECK(load <= sum / count + longest);
     }
     CHECK(std::all_of(taken.begin(), taken.end(), [](int times) { return times == 1; }));
   }
-  CHECK(places_in_shard({5, 5, 5, 5}, {1, 2}) == std::vector<std::size_t>{0, 2});
-  CHECK(places_in_shard({1, 1, 9, 1, 1}, {1, 2}) == std::vector<std::size_t>{2});
+  CHECK(numbers_in_shard({5, 5, 5, 5}, {1, 2}) == std::vector<std::size_t>{0, 2});
+  CHECK(numbers_in_shard({1, 1, 9, 1, 1}, {1, 2}) == std::vector<std::size_t>{2});
 }
 
 TEST_CASE("the size of a sample network is what compiling it finds") {

@@ -113,7 +113,7 @@ void check_emulated(const std::string& name, const std::vector<DrawnProgram>& pr
   }
   for (const StatementCount& count : result->counts) {
     const DmaTotals& totals = program.steps[count.step].plan()->counts.dma.at(count.statement);
-    INFO("program " << count.step.index() << ", statement " << count.statement);
+    INFO("program " << count.step.index() << ", statement " << count.statement.index());
     REQUIRE(count.transfers == totals.transfers);
     REQUIRE(count.operations == totals.operations);
     REQUIRE(count.bytes == totals.bytes);

@@ -218,12 +218,12 @@ TEST_CASE("every transfer, wait and computation of a kernel knows its statement"
   const LoopNest& nest = program.steps[StepId(0)].plan()->nest;
   const EmittedFile& file = file_named(emitted, emitted.kernel_of_step[StepId(0)] + ".s.c");
   const std::vector<std::string> lines = lines_of(file.text);
-  std::map<int, int> statement_of;
+  std::map<int, StatementId> statement_of;
   for (const LineOrigin& origin : file.origins) {
     CHECK(origin.step == StepId(0));
     CHECK(statement_of.emplace(origin.line, origin.statement).second);
   }
-  std::set<int> seen;
+  std::set<StatementId> seen;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     INFO(lines[i]);
     const bool call =
@@ -240,7 +240,7 @@ TEST_CASE("every transfer, wait and computation of a kernel knows its statement"
   visit_statements(nest.body, [&](const Stmt& stmt) {
     const bool emits = std::holds_alternative<Dma>(stmt.node) || std::holds_alternative<Wait>(stmt.node) ||
                        std::holds_alternative<Fill>(stmt.node) || std::holds_alternative<Compute>(stmt.node);
-    INFO("statement " << stmt.id);
+    INFO("statement " << stmt.id.index());
     CHECK((!emits || seen.contains(stmt.id)));
   });
 }
@@ -255,7 +255,7 @@ TEST_CASE("what is not emitted yet is refused, not left out") {
   nest.mesh = Mesh{8, 8};
   Broadcast broadcast;
   broadcast.source = broadcast.buffer = BufferUse(BufferId(0));
-  nest.body.push_back(std::make_shared<const Stmt>(Stmt{1000, broadcast, ""}));
+  nest.body.push_back(std::make_shared<const Stmt>(Stmt{StatementId(1000), broadcast, ""}));
   CHECK_THROWS_WITH(canonical_kernel(nest, sw26010()),
                     Catch::Contains("broadcast 1000 is not emitted: nothing is sent along a row"));
 }

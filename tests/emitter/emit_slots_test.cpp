@@ -27,7 +27,7 @@ using test::number_from;
 void check_emulated(const Program& program, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected) {
   const EmittedProgram emitted = emit_athread(program);
   CHECK(test::complaints_of_vendor_headers({&emitted}) == "");
-  std::map<std::pair<StepId, int>, DmaTotals> predicted;
+  std::map<std::pair<StepId, StatementId>, DmaTotals> predicted;
   for (const StepId s : program.steps.ids()) {
     if (program.steps[s].plan() == nullptr) continue;
     for (const auto& [id, totals] : program.steps[s].plan()->counts.dma) predicted[{s, id}] = totals;
@@ -48,7 +48,7 @@ void check_emulated(const Program& program, const std::vector<Tensor>& inputs, c
     std::size_t counted = 0;
     for (const StatementCount& count : result->counts) {
       const DmaTotals& totals = predicted.at({count.step, count.statement});
-      INFO("step " << count.step.index() << ", statement " << count.statement);
+      INFO("step " << count.step.index() << ", statement " << count.statement.index());
       CHECK(count.transfers == totals.transfers);
       CHECK(count.operations == totals.operations);
       CHECK(count.bytes == totals.bytes);

@@ -283,7 +283,7 @@ void check_program(const Program& program, const std::vector<Tensor>& inputs, co
   CHECK(test::complaints_of_vendor_headers({&emitted}) == "");
   // Counts of a shared kernel are those of all its steps.
   std::map<std::string, StepId> first_step;
-  std::map<std::pair<StepId, int>, DmaTotals> predicted;
+  std::map<std::pair<StepId, StatementId>, DmaTotals> predicted;
   for (const StepId s : program.steps.ids()) {
     if (program.steps[s].plan() == nullptr) continue;
     const StepId first = first_step.emplace(emitted.kernel_of_step[s], s).first->second;
@@ -318,7 +318,7 @@ void check_program(const Program& program, const std::vector<Tensor>& inputs, co
     }
     for (const auto& [place, totals] : predicted) {
       INFO("step " << place.first.index() << " " << program.steps[place.first].group.name << ", statement "
-                   << place.second);
+                   << place.second.index());
       const DmaTotals counted = run.counts.contains(place) ? run.counts.at(place) : DmaTotals{};
       CHECK(counted.transfers == totals.transfers);
       CHECK(counted.operations == totals.operations);

@@ -40,7 +40,7 @@ struct StubRun {
   std::vector<Tensor> outputs;  ///< of the program, in order
   /// By step and Stmt::id of the Dma: transfers, operations and bytes. Of kernels that several steps share, the sum
   /// stands with the first.
-  std::map<std::pair<StepId, int>, DmaTotals> counts;
+  std::map<std::pair<StepId, StatementId>, DmaTotals> counts;
 };
 
 /// Writes, compiles ("gcc" or "clang", with the warnings that emitted code promises to pass) and runs.

@@ -28,7 +28,7 @@ struct Emulated {
   bool refused = false;
   bool unwritten = false;  ///< there are no sources that could do this
   std::string said;
-  std::set<int> statements;  ///< that the refusal names, by the lines of the source
+  std::set<StatementId> statements;  ///< that the refusal names, by the lines of the source
   std::vector<Tensor> outputs;
 };
 
@@ -86,7 +86,7 @@ bool same(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
 }
 
 /// Whether a fault of the check is about one of these statements.
-bool names_one_of(const NestCheck& check, const std::set<int>& statements) {
+bool names_one_of(const NestCheck& check, const std::set<StatementId>& statements) {
   return std::any_of(check.faults.begin(), check.faults.end(), [&](const Fault& fault) {
     return (fault.at && statements.contains(fault.at->statement)) ||
            (fault.other && statements.contains(fault.other->statement));

@@ -53,9 +53,9 @@ CheckPane& opened(MainWindow& window, const QString& path) {
   return pane;
 }
 
-QString gutter(const CheckPane& pane, int statement) {
+QString gutter(const CheckPane& pane, std::size_t statement) {
   for (const CodeLine& line : const_cast<CheckPane&>(pane).code().code().lines) {
-    if (line.subject && line.subject->statement == statement) return line.gutter[1];
+    if (line.subject && line.subject->statement == StatementId(statement)) return line.gutter[1];
   }
   return QStringLiteral("no such line");
 }
@@ -75,8 +75,8 @@ TEST_CASE("the chosen group of a plan is checked, and the verdict is the tool's"
   CHECK(pane.list().topLevelItemCount() == 0);
   CHECK(pane.back().isHidden());
   // A click on a line chooses its statement everywhere.
-  Q_EMIT pane.code().chosen(statement_subject(step, 3));
-  CHECK(window.selection().subject().statement == 3);
+  Q_EMIT pane.code().chosen(statement_subject(step, StatementId(3)));
+  CHECK(window.selection().subject().statement == StatementId(3));
 }
 
 TEST_CASE("an exercise is shown with its sheet, answered, and opened at its counter-example", "[inspector]") {
@@ -99,7 +99,7 @@ TEST_CASE("an exercise is shown with its sheet, answered, and opened at its coun
   QTest::mouseClick(&pane.answer(), Qt::LeftButton);
   CHECK(pane.reply() == QStringLiteral("Choose the family of the fault first."));
   pane.family().setCurrentText(QStringLiteral("race"));
-  Q_EMIT pane.code().chosen(statement_subject(StepId(1), 4));
+  Q_EMIT pane.code().chosen(statement_subject(StepId(1), StatementId(4)));
   CHECK(pane.statement().value() == 4);
   QTest::mouseClick(&pane.answer(), Qt::LeftButton);
   CHECK(pane.reply() == QStringLiteral("No: the family is right, but it shows elsewhere."));
@@ -109,12 +109,12 @@ TEST_CASE("an exercise is shown with its sheet, answered, and opened at its coun
   CHECK(pane.list().topLevelItemCount() == 0);
 
   pane.family().setCurrentText(QStringLiteral("race"));
-  Q_EMIT pane.code().chosen(statement_subject(StepId(1), 10));
+  Q_EMIT pane.code().chosen(statement_subject(StepId(1), StatementId(10)));
   QTest::mouseClick(&pane.answer(), Qt::LeftButton);
   CHECK(pane.reply() == QStringLiteral("Yes. What happens:"));
   REQUIRE(pane.list().topLevelItemCount() > 0);
-  CHECK(pane.litStatement() == 10);
-  CHECK(pane.litOther() == 9);
+  CHECK(pane.litStatement() == StatementId(10));
+  CHECK(pane.litOther() == StatementId(9));
   CHECK(gutter(pane, 10).startsWith(QStringLiteral("✖1")));
   CHECK(gutter(pane, 9).startsWith(QStringLiteral("↔1")));
   CHECK(pane.details().contains(QStringLiteral("statement 10 on core 0, ko = 0")));
@@ -159,10 +159,10 @@ TEST_CASE("an edited plan that nothing else takes is opened at the fault, and th
   CHECK(window.document().diagnostics().entries().front().code == "damaged-plan");
   REQUIRE(pane.list().topLevelItemCount() > 0);
   CHECK(pane.title().startsWith(QStringLiteral("matmul: ")));
-  CHECK(pane.litStatement() == 9);
+  CHECK(pane.litStatement() == StatementId(9));
   pane.list().setCurrentItem(pane.list().topLevelItem(1));
-  CHECK(pane.litStatement() == 10);
-  CHECK(pane.litOther() == 7);
+  CHECK(pane.litStatement() == StatementId(10));
+  CHECK(pane.litOther() == StatementId(7));
 
   QTest::mouseClick(&pane.back(), Qt::LeftButton);
   CHECK_FALSE(window.document().checked());

@@ -62,7 +62,7 @@ TEST_CASE("lines of the emitted C belong to the statements of the nest", "[inspe
         const bool found = std::any_of(code.lines.begin(), code.lines.end(), [&](const CodeLine& line) {
           return line.subject && line.subject->statement == facts.statement->id;
         });
-        INFO(name << " step " << i.index() << " statement " << facts.statement->id);
+        INFO(name << " step " << i.index() << " statement " << facts.statement->id.index());
         CHECK(found);
       }
     }
@@ -72,10 +72,10 @@ TEST_CASE("lines of the emitted C belong to the statements of the nest", "[inspe
 TEST_CASE("every C line of a statement is the statement's", "[inspector]") {
   const PlanPtr plan = sample_plan("matmul");
   std::string text;
-  std::optional<int> before;
+  std::optional<StatementId> before;
   for (const CodeLine& line : emitted_code(*plan, StepId(0), make_theme(false)).lines) {
-    const std::optional<int> statement = line.subject ? line.subject->statement : std::nullopt;
-    if (statement && statement != before) text += std::to_string(*statement) + "\n";
+    const std::optional<StatementId> statement = line.subject ? line.subject->statement : std::nullopt;
+    if (statement && statement != before) text += std::to_string(statement->index()) + "\n";
     before = statement;
     const bool computes =
         statement && std::holds_alternative<Compute>(plan->steps[StepId(0)].find(statement)->statement->node);
@@ -159,15 +159,15 @@ TEST_CASE("a code view is driven by mouse and keyboard", "[inspector]") {
   QSignalSpy chosen(&view, &CodeView::chosen);
   QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.pointOf(6));
   REQUIRE(chosen.count() == 1);
-  CHECK(chosen[0][0].value<Subject>() == statement_subject(StepId(0), 6));
-  view.setLit(statement_subject(StepId(0), 6), {});
+  CHECK(chosen[0][0].value<Subject>() == statement_subject(StepId(0), StatementId(6)));
+  view.setLit(statement_subject(StepId(0), StatementId(6)), {});
   QTest::keyClick(&view, Qt::Key_Down);
   REQUIRE(chosen.count() == 2);
-  CHECK(chosen[1][0].value<Subject>() == statement_subject(StepId(0), 7));
-  view.setLit(statement_subject(StepId(0), 11), {});
+  CHECK(chosen[1][0].value<Subject>() == statement_subject(StepId(0), StatementId(7)));
+  view.setLit(statement_subject(StepId(0), StatementId(11)), {});
   QTest::keyClick(&view, Qt::Key_Up);  // over the closing brace
   REQUIRE(chosen.count() == 3);
-  CHECK(chosen[2][0].value<Subject>() == statement_subject(StepId(0), 10));
+  CHECK(chosen[2][0].value<Subject>() == statement_subject(StepId(0), StatementId(10)));
   // A buffer lights up every line that touches it.
   int lit = 0;
   for (const CodeLine& line : view.code().lines) lit += is_lit(line, buffer_subject(StepId(0), BufferId(0))) ? 1 : 0;

@@ -139,19 +139,19 @@ TEST_CASE("a job of a batch file is compiled, and several are offered", "[inspec
 
 TEST_CASE("places are completed, described, and have ancestors", "[inspector]") {
   const PlanPtr plan = sample_plan("matmul");
-  const Subject get = complete(*plan, statement_subject(StepId(0), 6));
+  const Subject get = complete(*plan, statement_subject(StepId(0), StatementId(6)));
   CHECK(get.buffer == BufferId(0));
   CHECK(get.line > 0);
   CHECK(describe(*plan, get) == "get A");
-  CHECK(describe(*plan, statement_subject(StepId(0), 8)) == "wait for A");
+  CHECK(describe(*plan, statement_subject(StepId(0), StatementId(8))) == "wait for A");
   std::vector<std::string> path;
   for (const Subject& subject : ancestors(*plan, get)) path.push_back(describe(*plan, subject));
   CHECK(path == std::vector<std::string>{"matmul", "matmul", "for x", "for yo", "for ko", "get A"});
   // A line of code leads to its statement and back.
-  CHECK(complete(*plan, code_subject(StepId(0), *get.file, *get.line)).statement == 6);
+  CHECK(complete(*plan, code_subject(StepId(0), *get.file, *get.line)).statement == StatementId(6));
   // What a plan does not have is dropped.
-  CHECK(complete(*plan, statement_subject(StepId(7), 6)) == Subject{});
-  CHECK(complete(*plan, statement_subject(StepId(0), 99)) == step_subject(StepId(0)));
+  CHECK(complete(*plan, statement_subject(StepId(7), StatementId(6))) == Subject{});
+  CHECK(complete(*plan, statement_subject(StepId(0), StatementId(99))) == step_subject(StepId(0)));
 }
 
 TEST_CASE("costs of statements come from the time model and add up", "[inspector]") {
@@ -219,7 +219,7 @@ TEST_CASE("a selection does not survive into the next network", "[inspector]") {
   document.show(sample_plan("matmul"));  // it has a step 0 too
   CHECK(selection.subject() == network_subject());
   CHECK_FALSE(selection.canGoBack());
-  selection.select(statement_subject(StepId(0), 6));
+  selection.select(statement_subject(StepId(0), StatementId(6)));
   document.show(sample_plan("lenet"));
   CHECK(selection.subject() == network_subject());
   // Nor by way of a baseline of the same network as the next one.
@@ -249,7 +249,7 @@ TEST_CASE("what is chosen is found by its operators where the same network is gr
         return facts.statement->id;
       }
     }
-    return -1;
+    return StatementId(999);
   }()));
   REQUIRE(get.statement);
   selection.select(get);

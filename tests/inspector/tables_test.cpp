@@ -140,12 +140,12 @@ TEST_CASE("rows lead to places and places to rows", "[inspector]") {
   TableView view(look);
   view.setTable(shared(dma_table(*sample_plan("matmul"))), 1e9);
   QSignalSpy chosen(&view, &TableView::chosen);
-  view.setChosen(statement_subject(StepId(0), 7));
+  view.setChosen(statement_subject(StepId(0), StatementId(7)));
   CHECK(chosen.count() == 0);  // following is not choosing
   CHECK(view.view().currentIndex().row() == 1);
   view.view().selectRow(2);
   REQUIRE(chosen.count() == 1);
-  CHECK(chosen[0][0].value<Subject>() == statement_subject(StepId(0), 11));
+  CHECK(chosen[0][0].value<Subject>() == statement_subject(StepId(0), StatementId(11)));
 }
 
 TEST_CASE("a row that was left by going up can be chosen again", "[inspector]") {

@@ -100,7 +100,7 @@ TEST_CASE("zoomed in, boxes of the timeline say what they are", "[inspector]") {
   const drawing::TimelineChart chart =
       drawing::timeline_chart(plan->program(), StepId(0), *group.tracks, view, sheet_of(look, {900, 0}));
   std::string tips;
-  std::vector<int> statements;
+  std::vector<StatementId> statements;
   for (const Shape& shape : chart.scene.shapes) {
     tips += shape.tip + "\n";
     if (shape.subject && shape.subject->statement) statements.push_back(*shape.subject->statement);
@@ -108,7 +108,7 @@ TEST_CASE("zoomed in, boxes of the timeline say what they are", "[inspector]") {
   CHECK_THAT(tips, Catch::Contains("wait for get: get B") && Catch::Contains("filling: get A") &&
                        Catch::Contains("KiB; data move") && Catch::Contains("that are alike") &&
                        Catch::Contains("exposed DMA"));
-  for (const int statement : {6, 7, 10}) {  // get A, get B, compute
+  for (const StatementId statement : {StatementId(6), StatementId(7), StatementId(10)}) {  // get A, get B, compute
     CHECK(std::count(statements.begin(), statements.end(), statement) > 0);
   }
 }
@@ -195,13 +195,14 @@ TEST_CASE("timeline and loops follow each other", "[inspector]") {
   TimelinePane& pane = open_timeline(window, "matmul", "matmul");
   const std::int64_t middle = pane.tracks()->simulation.cycles / 2;
   pane.view().showCycles(middle, middle + 12000);
-  const auto mark = std::find_if(pane.view().drawing().marks.begin(), pane.view().drawing().marks.end(),
-                                 [](const Mark& one) { return one.subject && one.subject->statement == 10; });
+  const auto mark =
+      std::find_if(pane.view().drawing().marks.begin(), pane.view().drawing().marks.end(),
+                   [](const Mark& one) { return one.subject && one.subject->statement == StatementId(10); });
   REQUIRE(mark != pane.view().drawing().marks.end());
   QTest::mouseClick(pane.view().viewport(), Qt::LeftButton, {}, mark->rect.center().toPoint());
-  CHECK(window.selection().subject().statement == 10);
+  CHECK(window.selection().subject().statement == StatementId(10));
   const QImage chosen = pane.view().grab().toImage();
-  window.selection().select(statement_subject(StepId(0), 7));
+  window.selection().select(statement_subject(StepId(0), StatementId(7)));
   QCoreApplication::processEvents();
   pane.flush();
   CHECK(pane.view().grab().toImage() != chosen);  // what is chosen elsewhere is outlined here
@@ -281,10 +282,10 @@ TEST_CASE("the timeline's cursor moves the LDM and its regions through time", "[
   };
   const auto number_of = [&](const char* buffer) {
     const LoopNest& nest = window.document().plan()->steps[StepId(0)].plan->nest;
-    for (std::size_t s = 0; s < tracks.slots.size(); ++s) {
+    for (const SlotId s : tracks.slots.ids()) {
       if (nest.buffers[tracks.slots[s].buffer].name == buffer) return s;
     }
-    return tracks.slots.size();
+    return tracks.slots.next_id();
   };
   CHECK_FALSE(window.selection().timeCursor());
 
@@ -297,7 +298,7 @@ TEST_CASE("the timeline's cursor moves the LDM and its regions through time", "[
   CHECK(std::abs(view.cursor() - tracks.simulation.cycles / 2) < tracks.simulation.cycles / 10);
 
   // In any cycle the map says what every slot is doing, and the sliders where the core is.
-  const std::size_t slot_of_b = number_of("B_ldm");
+  const SlotId slot_of_b = number_of("B_ldm");
   std::set<std::string> seen;
   for (int tenth = 1; tenth < 60; ++tenth) {
     const std::int64_t cycle = tracks.simulation.cycles / 2 + tenth * 571;

@@ -50,7 +50,7 @@ TEST_CASE("what is chosen in one pane is followed by all", "[inspector]") {
   auto& tables = pane_of<TablesPane>(window, "tables");
   CHECK(ldm.scratchpad().drawing().marks.size() > 20);
   QTest::mouseClick(loops.nest().viewport(), Qt::LeftButton, {}, loops.nest().pointOf(6));
-  CHECK(window.selection().subject().statement == 6);
+  CHECK(window.selection().subject().statement == StatementId(6));
   CHECK(window.selection().subject().buffer == BufferId(0));
   CHECK(window.breadcrumb().text() == QStringLiteral("matmul › matmul › for x › for yo › for ko › get A"));
   tables.flush();
@@ -58,13 +58,13 @@ TEST_CASE("what is chosen in one pane is followed by all", "[inspector]") {
   CHECK(dma.view().currentIndex().row() == 0);
   // And back from the table.
   dma.view().selectRow(2);
-  CHECK(window.selection().subject().statement == 11);
+  CHECK(window.selection().subject().statement == StatementId(11));
   loops.flush();
   int lit = 0;
   for (const CodeLine& line : loops.source().code().lines) lit += is_lit(line, window.selection().subject()) ? 1 : 0;
   CHECK(lit > 0);
   QTest::keyClick(&window, Qt::Key_Left, Qt::AltModifier);
-  CHECK(window.selection().subject().statement == 6);
+  CHECK(window.selection().subject().statement == StatementId(6));
 }
 
 TEST_CASE("the way through a network is walked back and forth, and the breadcrumb leads up", "[inspector]") {

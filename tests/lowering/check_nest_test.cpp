@@ -78,7 +78,7 @@ std::string with(const std::string& from, const std::string& to) {
 }
 
 std::string place_of(const Execution& execution) {
-  std::string text = fmt::format("{} on core {}", execution.statement, execution.core);
+  std::string text = fmt::format("{} on core {}", execution.statement.index(), execution.core);
   for (const auto& [variable, value] : execution.iteration) text += fmt::format(" {}={}", variable, value);
   return text;
 }
@@ -243,7 +243,7 @@ TEST_CASE("a nest that goes on for ever, or writes more than there is room to fo
   CHECK_FALSE(piled.complete);
   REQUIRE(piled.faults.size() == 1);
   CHECK(piled.faults.front().what == "256 transfers of this statement are under way, for which nothing has waited");
-  CHECK(piled.faults.front().at->statement == 12);
+  CHECK(piled.faults.front().at->statement == StatementId(12));
   // One that was started before them is awaited as it should be.
   CHECK(
       told(with("   11  put CC -> C[0:1, y_at:y_at + 16]\n   12  wait 11\n",

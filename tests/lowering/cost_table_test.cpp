@@ -62,7 +62,7 @@ TEST_CASE("every statement that costs something has its row in the table, with t
     INFO("row " << i << ": " << rows[i].cycles << " cycles, " << rows[i].bytes << " bytes");
     CHECK(rows[i] == expected[i]);
   }
-  std::vector<int> statements;
+  std::vector<StatementId> statements;
   for (const Cost& cost : table) {
     CHECK(cost.statement.has_value() == (kind_of(cost.formula) != CostKind::launch));
     if (cost.statement) statements.push_back(*cost.statement);

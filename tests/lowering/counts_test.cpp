@@ -181,8 +181,8 @@ TEST_CASE("a table that only a guard keeps from being asked for what it has not 
 )");
   verify(nest, Target{});  // which may be too careful here
   const NestCounts counts = predict_counts(nest);
-  CHECK(counts.dma.at(2).transfers == 1);
-  CHECK(counts.compute.at(4).points == 8);
+  CHECK(counts.dma.at(StatementId(2)).transfers == 1);
+  CHECK(counts.compute.at(StatementId(4)).points == 8);
 }
 
 TEST_CASE("a convolution with millions of executed statements counts at once", "[counts]") {
@@ -199,7 +199,8 @@ TEST_CASE("a convolution with millions of executed statements counts at once", "
   build.begin_loop("s", 3, "k");
   const IndexExpr extent = minimum(3, IndexExpr(58) - y - r);
   const BufferId buffer = build.buffer("buffer", 1, {3, 3}, {co, x});
-  const int get = build.get(tensor, buffer, {{IndexExpr(c) + ko + co, extent}, {x, minimum(3, IndexExpr(57) - x)}});
+  const StatementId get =
+      build.get(tensor, buffer, {{IndexExpr(c) + ko + co, extent}, {x, minimum(3, IndexExpr(57) - x)}});
   for (int level = 0; level < 6; ++level) build.end();
   const LoopNest nest = std::move(build).build();
 

@@ -12,7 +12,7 @@ namespace stowage::fixtures {
 NestBuilder::NestBuilder(std::string name, StageList stages) {
   nest_.name = std::move(name);
   nest_.stages = std::move(stages);
-  open_.push_back({Barrier{}, -1, {}});
+  open_.push_back({Barrier{}, StatementId(), {}});
 }
 
 VarId NestBuilder::variable(const std::string& name, NestVariable::Kind kind, Interval range) {
@@ -49,8 +49,8 @@ BufferId NestBuilder::buffer(const std::string& name, std::size_t stage_tensor, 
   return nest_.buffers.push_back(std::move(buffer));
 }
 
-int NestBuilder::append(Stmt::Node node, const std::string& note) {
-  const int id = next_id_++;
+StatementId NestBuilder::append(Stmt::Node node, const std::string& note) {
+  const StatementId id = next_id_++;
   open_.back().body.push_back(std::make_shared<const Stmt>(Stmt{id, std::move(node), note}));
   return id;
 }
@@ -89,17 +89,17 @@ std::vector<Range> NestBuilder::ranges(const std::vector<Span>& spans) const {
   return result;
 }
 
-int NestBuilder::get(NestTensorId nest_tensor, BufferId buffer, const std::vector<Span>& region,
-                     const std::string& note) {
+StatementId NestBuilder::get(NestTensorId nest_tensor, BufferId buffer, const std::vector<Span>& region,
+                             const std::string& note) {
   return append(Dma{DmaDirection::get, nest_tensor, buffer, ranges(region)}, note);
 }
 
-int NestBuilder::put(NestTensorId nest_tensor, BufferId buffer, const std::vector<Span>& region,
-                     const std::string& note) {
+StatementId NestBuilder::put(NestTensorId nest_tensor, BufferId buffer, const std::vector<Span>& region,
+                             const std::string& note) {
   return append(Dma{DmaDirection::put, nest_tensor, buffer, ranges(region)}, note);
 }
 
-void NestBuilder::wait(int dma) { append(Wait{dma}); }
+void NestBuilder::wait(StatementId dma) { append(Wait{dma}); }
 
 void NestBuilder::fill(BufferId buffer, double value) { append(Fill{buffer, value}); }
 
@@ -107,7 +107,7 @@ void NestBuilder::fill_around(BufferId buffer, double value, const std::vector<S
   append(Fill{buffer, value, ranges(kept)});
 }
 
-int NestBuilder::compute(Compute compute, const std::vector<Span>& box) {
+StatementId NestBuilder::compute(Compute compute, const std::vector<Span>& box) {
   compute.box = ranges(box);
   return append(std::move(compute));
 }
@@ -249,8 +249,8 @@ LoopNest ragged_chain() {
   const BufferId bb = nest.buffer("BB", 1, {6}, {x0});
   const BufferId tt = nest.buffer("TT", 2, {6}, {x0});
   const BufferId yy = nest.buffer("YY", 3, {6}, {x0});
-  const int get_a = nest.get(a, aa, {{x0, nx}}, "A inside xo");
-  const int get_b = nest.get(b, bb, {{x0, nx}}, "B inside xo");
+  const StatementId get_a = nest.get(a, aa, {{x0, nx}}, "A inside xo");
+  const StatementId get_b = nest.get(b, bb, {{x0, nx}}, "B inside xo");
   nest.wait(get_a);
   nest.wait(get_b);
   Compute add;
@@ -356,9 +356,9 @@ class RandomNest {
         case 5: {
           const NestTensorId tensor(static_cast<std::size_t>(draw(0, 2)));
           const BufferId buffer = any_buffer();
-          const int dma = draw(0, 1) == 0
-                              ? nest_.get(tensor, buffer, box(2), draw(0, 2) == 0 ? "a note, \"quoted\"" : "")
-                              : nest_.put(tensor, buffer, box(2));
+          const StatementId dma = draw(0, 1) == 0
+                                      ? nest_.get(tensor, buffer, box(2), draw(0, 2) == 0 ? "a note, \"quoted\"" : "")
+                                      : nest_.put(tensor, buffer, box(2));
           if (draw(0, 1) == 0) nest_.wait(dma);
           break;
         }

@@ -33,13 +33,15 @@ class NestBuilder {
   void begin_guard(std::vector<IndexExpr> any_positive);
   void end();
   VarId let(const std::string& name, const IndexExpr& value);
-  int get(NestTensorId nest_tensor, BufferId buffer, const std::vector<Span>& region, const std::string& note = {});
-  int put(NestTensorId nest_tensor, BufferId buffer, const std::vector<Span>& region, const std::string& note = {});
-  void wait(int dma);
+  StatementId get(NestTensorId nest_tensor, BufferId buffer, const std::vector<Span>& region,
+                  const std::string& note = {});
+  StatementId put(NestTensorId nest_tensor, BufferId buffer, const std::vector<Span>& region,
+                  const std::string& note = {});
+  void wait(StatementId dma);
   void fill(BufferId buffer, double value);
   /// Around a box, in elements of the buffer.
   void fill_around(BufferId buffer, double value, const std::vector<Span>& kept);
-  int compute(Compute compute, const std::vector<Span>& box);
+  StatementId compute(Compute compute, const std::vector<Span>& box);
   void barrier();
 
   LoopNest build() &&;
@@ -49,17 +51,17 @@ class NestBuilder {
 
  private:
   VarId variable(const std::string& name, NestVariable::Kind kind, Interval range);
-  int append(Stmt::Node node, const std::string& note = {});
+  StatementId append(Stmt::Node node, const std::string& note = {});
   [[nodiscard]] std::vector<Range> ranges(const std::vector<Span>& spans) const;
 
   LoopNest nest_;
   struct Open {
     Stmt::Node node;
-    int id;
+    StatementId id;
     Block body;
   };
   std::vector<Open> open_;  ///< the nest's body first
-  int next_id_ = 0;
+  StatementId next_id_;
 };
 
 /// C[x,y] = sum_k A[x,k] * B[k,y].

@@ -123,8 +123,8 @@ TEST_CASE("rows whose number is not known are cut as those of a full tile where 
 
 TEST_CASE("a few numbers of rows that follow from the nest are cut each into blocks as equal as those of a full tile") {
   const LoopNest nest = rows_over_cores(2, minimum(13, 24 - first_variable * 13), 13);
-  const int id = nest.body.back()->id;
-  REQUIRE(known_rows(nest) == std::map<int, KnownRows>{{id, {13, 11}}});
+  const StatementId id = nest.body.back()->id;
+  REQUIRE(known_rows(nest) == std::map<StatementId, KnownRows>{{id, {13, 11}}});
   const InnerLoop loop(nest, std::get<Compute>(nest.body.back()->node), target_with_pipelines(), {13, 11});
   const auto cycles = [&](std::int64_t rows) { return loop.cycles(std::vector<std::int64_t>{rows, 8, 64}); };
   CHECK(cycles(13) == group_of(7, 14) + group_of(6, 12));

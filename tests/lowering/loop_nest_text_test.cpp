@@ -69,9 +69,9 @@ TEST_CASE("matmul of the paper prints as pseudo code", "[loop_nest_text]") {
 TEST_CASE("spans are the statements' places in the text", "[loop_nest_text]") {
   const SpannedText printed = to_spanned_text(fixtures::paper_matmul());
   CHECK(printed.text == matmul_text);
-  std::map<int, std::string> of;
+  std::map<std::size_t, std::string> of;
   for (const TextSpan& span : printed.spans)
-    of[span.statement] = printed.text.substr(span.begin, span.end - span.begin);
+    of[span.statement.index()] = printed.text.substr(span.begin, span.end - span.begin);
   REQUIRE(of.size() == 11);
   CHECK(of.at(5) == "wait 4");
   CHECK(of.at(9) == "put CC -> C[x:x + 1, 128*yo:128*yo + 128]  // C inside yo");

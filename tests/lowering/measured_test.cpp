@@ -140,10 +140,9 @@ class RunRequests {
 
  private:
   RequestId add(Request request) { return all_.requests.push_back(std::move(request)); }
-  int statement(Stmt::Node node) {
-    statements_.push_back(std::make_unique<Stmt>(Stmt{static_cast<int>(statements_.size()), std::move(node), ""}));
-    all_.statements.push_back(statements_.back().get());
-    return static_cast<int>(all_.statements.size()) - 1;
+  AskerId statement(Stmt::Node node) {
+    statements_.push_back(std::make_unique<Stmt>(Stmt{StatementId(statements_.size()), std::move(node), ""}));
+    return all_.statements.push_back(statements_.back().get());
   }
   SequenceId repeated(std::vector<SequencePart> parts, int times) {
     const SequenceId once = all_.sequences.push_back({std::move(parts)});
@@ -153,7 +152,7 @@ class RunRequests {
     Request request;
     request.kind = Request::Kind::transfer;
     request.statement = last_ = statement(Dma{});
-    request.slot_number = 0;
+    request.slot = SlotId(0);
     request.direction = t.direction;
     const auto cycles_at = [&](double rate) { return static_cast<double>(t.bytes_a_core) / rate * target_.clock_hz; };
     request.execution = {std::llround(target_.dma.issue_cycles),
@@ -189,7 +188,7 @@ class RunRequests {
   std::int64_t barrier_cycles_ = 0;
   RequestSequences all_;
   std::vector<std::unique_ptr<Stmt>> statements_;
-  int last_ = -1;
+  AskerId last_;
 };
 
 /// Bytes per second by the simulation of the same run.

@@ -30,8 +30,8 @@ struct Move {
 inline Replacement moved(const Stmt& s, const Move& move) {
   if (s.id == move.to.id && move.to.id != move.moved.id) {
     const auto kept = std::make_shared<const Stmt>(s);
-    const auto added =
-        std::make_shared<const Stmt>(Stmt{move.stays ? 1000 : move.moved.id, move.moved.node, move.moved.note});
+    const StatementId id = move.stays ? StatementId(1000) : move.moved.id;
+    const auto added = std::make_shared<const Stmt>(Stmt{id, move.moved.node, move.moved.note});
     return move.behind ? Block{kept, added} : Block{added, kept};
   }
   if (!move.stays && s.id == move.moved.id) return Block{};

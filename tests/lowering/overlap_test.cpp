@@ -222,8 +222,8 @@ TEST_CASE("a core at the border, whose boxes move channel by channel, takes long
   const std::int64_t simulated = std::get<Simulation>(result).cycles;
   const NestCounts counts = predict_counts(nest);
   REQUIRE(counts.most_calls);
-  CHECK(counts.most_calls->operations.at(1) == 4 * 8);
-  CHECK(counts.dma_of_busiest_core.at(1).operations == 4);
+  CHECK(counts.most_calls->operations.at(StatementId(1)) == 4 * 8);
+  CHECK(counts.dma_of_busiest_core.at(StatementId(1)).operations == 4);
   const std::int64_t closed = estimate_time(nest, counts, target).cycles;
   INFO(closed << " and " << simulated);
   CHECK(std::abs(closed - simulated) < simulated / 50);

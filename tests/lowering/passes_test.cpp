@@ -384,28 +384,28 @@ TEST_CASE("rewriting replaces by none, one or several, the inside first, and sha
   const auto same = rewritten(nest.body, [](const Stmt&) { return Replacement(); });
   CHECK(same == nest.body);
   // Waits go, puts come twice; the loop over ko, in which the gets are, is another one.
-  std::vector<int> met;
+  std::vector<std::size_t> met;
   const Block changed = rewritten(nest.body, [&](const Stmt& s) -> Replacement {
-    met.push_back(s.id);
+    met.push_back(s.id.index());
     if (std::holds_alternative<Wait>(s.node)) return Block{};
     const auto* dma = std::get_if<Dma>(&s.node);
     if (dma == nullptr || dma->direction != DmaDirection::put) return std::nullopt;
     return Block{with_node(s, *dma), with_node(s, *dma)};
   });
-  CHECK(met == std::vector<int>{2, 4, 5, 6, 7, 8, 3, 9, 10, 1, 0});
-  std::vector<int> left;
-  visit_statements(changed, [&](const Stmt& s) { left.push_back(s.id); });
-  CHECK(left == std::vector<int>{0, 1, 2, 3, 4, 6, 8, 9, 9});
-  CHECK(find_statement(nest, 2) == (*body_of(*body_of(*changed[0])->at(0)))[0].get());
+  CHECK(met == std::vector<std::size_t>{2, 4, 5, 6, 7, 8, 3, 9, 10, 1, 0});
+  std::vector<std::size_t> left;
+  visit_statements(changed, [&](const Stmt& s) { left.push_back(s.id.index()); });
+  CHECK(left == std::vector<std::size_t>{0, 1, 2, 3, 4, 6, 8, 9, 9});
+  CHECK(find_statement(nest, StatementId(2)) == (*body_of(*body_of(*changed[0])->at(0)))[0].get());
 }
 
 TEST_CASE("numbers of statements follow program order, and waits follow their transfers", "[passes]") {
   LoopNest nest = fixtures::paper_matmul();
   const std::string before = to_text(nest);
-  nest.body.insert(nest.body.begin(), std::make_shared<const Stmt>(Stmt{99, Barrier{}, {}}));
+  nest.body.insert(nest.body.begin(), std::make_shared<const Stmt>(Stmt{StatementId(99), Barrier{}, {}}));
   nest.body = renumbered(nest.body);
-  CHECK(nest.body[0]->id == 0);
-  CHECK(std::get<Wait>(find_statement(nest, 6)->node).dma == 5);
+  CHECK(nest.body[0]->id == StatementId(0));
+  CHECK(std::get<Wait>(find_statement(nest, StatementId(6))->node).dma == StatementId(5));
   nest.body.erase(nest.body.begin());
   nest.body = renumbered(nest.body);
   CHECK(to_text(nest) == before);

@@ -92,9 +92,9 @@ class PlainWalk {
   const LoopNest& nest_;
   int core_ = 0;
   NestCounts counts_;
-  std::map<int, DmaTotals> dma_of_core_;
-  std::map<int, std::int64_t> points_of_core_;
-  std::map<int, std::int64_t> elements_of_core_;
+  std::map<StatementId, DmaTotals> dma_of_core_;
+  std::map<StatementId, std::int64_t> points_of_core_;
+  std::map<StatementId, std::int64_t> elements_of_core_;
 };
 
 inline void compare(const NestCounts& closed, const NestCounts& plain) {

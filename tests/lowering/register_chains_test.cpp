@@ -76,13 +76,13 @@ TEST_CASE("of a sliding window the first trip computes all, the others what is n
   CHECK_THAT(lines_with(computed.nest(), "compute update TT"), Catch::Contains(box));
   CHECK_THAT(lines_with(computed.nest(), "compute map"), Catch::Contains(box));
   const NestCounts counts = predict_counts(nest);
-  CHECK(counts.compute.at(8).points == (4 + 3 * 2) * 8 * 4);
-  CHECK(counts.compute.at(9).points == (4 + 3 * 2) * 8);
-  CHECK(counts.fill.at(3).elements == 3 * 2 * 8);  // moved
-  CHECK(predict_counts(parsed(ChainNest{}.text())).compute.at(8).points == 4 * 4 * 8 * 4);
+  CHECK(counts.compute.at(StatementId(8)).points == (4 + 3 * 2) * 8 * 4);
+  CHECK(counts.compute.at(StatementId(9)).points == (4 + 3 * 2) * 8);
+  CHECK(counts.fill.at(StatementId(3)).elements == 3 * 2 * 8);  // moved
+  CHECK(predict_counts(parsed(ChainNest{}.text())).compute.at(StatementId(8)).points == 4 * 4 * 8 * 4);
   const NestCounts walked = test::PlainWalk(computed.nest()).run();
-  CHECK(walked.compute.at(8).points_of_busiest == counts.compute.at(8).points_of_busiest);
-  CHECK(walked.fill.at(3).elements_of_busiest == counts.fill.at(3).elements_of_busiest);
+  CHECK(walked.compute.at(StatementId(8)).points_of_busiest == counts.compute.at(StatementId(8)).points_of_busiest);
+  CHECK(walked.fill.at(StatementId(3)).elements_of_busiest == counts.fill.at(StatementId(3)).elements_of_busiest);
 }
 
 TEST_CASE("what is in the way of a chain", "[registers]") {

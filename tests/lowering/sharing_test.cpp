@@ -241,8 +241,8 @@ TEST_CASE("a barrier stands where one core must not go ahead of the others, and 
                                          body);
     const TeamBarriers found = team_barriers(parsed(text));
     std::string told;
-    for (const auto& [id, team] : found.before) told += fmt::format("{} before {}, ", name_of(team), id);
-    for (const auto& [id, team] : found.after) told += fmt::format("{} after {}, ", name_of(team), id);
+    for (const auto& [id, team] : found.before) told += fmt::format("{} before {}, ", name_of(team), id.index());
+    for (const auto& [id, team] : found.after) told += fmt::format("{} after {}, ", name_of(team), id.index());
     return told;
   };
   const std::string add = "    4  compute map CC = add(AA, BB) over i=0:8\n";

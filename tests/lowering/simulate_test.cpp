@@ -16,7 +16,7 @@ using namespace fixtures;
 
 const CoreTimes& core(const Simulation& simulation, std::size_t number) { return simulation.cores.at(number); }
 
-StatementTimes times_of(const Simulation& simulation, int statement) {
+StatementTimes times_of(const Simulation& simulation, StatementId statement) {
   for (const StatementTimes& times : simulation.statements) {
     if (times.statement == statement) return times;
   }
@@ -44,9 +44,9 @@ TEST_CASE("with one buffer each, loading, computing and storing take turns") {
   CHECK(core(simulation, 0) == CoreTimes{3 * 64, 0, 3 * 74, 3 * 74, 0, 0});
   CHECK(simulation.exposed_dma_cycles() == 6 * 74);
   CHECK(simulation.dma == DmaTimes{6 * 64, 6, 6, 6 * 256});
-  CHECK(times_of(simulation, 1) == StatementTimes{1, 3, 3 * 74, 3 * 74});
-  CHECK(times_of(simulation, 3) == StatementTimes{3, 3, 3 * 64, 0});
-  CHECK(times_of(simulation, 4) == StatementTimes{4, 3, 3 * 74, 3 * 74});
+  CHECK(times_of(simulation, StatementId(1)) == StatementTimes{StatementId(1), 3, 3 * 74, 3 * 74});
+  CHECK(times_of(simulation, StatementId(3)) == StatementTimes{StatementId(3), 3, 3 * 64, 0});
+  CHECK(times_of(simulation, StatementId(4)) == StatementTimes{StatementId(4), 3, 3 * 74, 3 * 74});
 }
 
 TEST_CASE("a put that nobody waits for ends behind the core") {
@@ -64,7 +64,7 @@ TEST_CASE("a put that nobody waits for ends behind the core") {
   CHECK(simulation.cycles == 100 + 74 + 64 + 74);
   CHECK(core(simulation, 0) == CoreTimes{64, 0, 74, 0, 0, 74});
   CHECK(simulation.exposed_dma_cycles() == 74 + 74);
-  CHECK(times_of(simulation, 3) == StatementTimes{3, 1, 74, 0});
+  CHECK(times_of(simulation, StatementId(3)) == StatementTimes{StatementId(3), 1, 74, 0});
 }
 
 /// C = A * B in tiles of 16 x 16 of B, so many in a column, of which the next is loaded while one is computed with.
@@ -118,8 +118,8 @@ TEST_CASE("tiles that are loaded ahead come while the core computes") {
   CHECK(simulation.cycles == 100 + (10 + 64) + 2 * column);
   CHECK(core(simulation, 0) == CoreTimes{2 * (4 + 4 * 512), 0, 74 + 2 * 522, 2 * 26, 0, 0});
   CHECK(simulation.dma.busy_cycles == 64 + 2 * (4 * 256 + 16));
-  CHECK(times_of(simulation, 4).waited + times_of(simulation, 7).waited == 2 * 522);
-  CHECK(times_of(simulation, 7).executions == 6);
+  CHECK(times_of(simulation, StatementId(4)).waited + times_of(simulation, StatementId(7)).waited == 2 * 522);
+  CHECK(times_of(simulation, StatementId(7)).executions == 6);
 }
 
 TEST_CASE("transfers of a core that queue up come in the order in which they were started") {
@@ -178,13 +178,13 @@ TEST_CASE("a wait for a slot is for all that is under way there, and counts to w
   // 64 bytes and 192 bytes share until the smaller part is there: 10 + 32 cycles. The rest comes alone.
   const Simulation unequal_parts = simulated(in_two_parts(16), machine());
   CHECK(unequal_parts.cycles == 100 + (10 + 64) + 64 + 74);
-  CHECK(times_of(unequal_parts, 0) == StatementTimes{0, 1, 10 + 32, 0});
-  CHECK(times_of(unequal_parts, 1) == StatementTimes{1, 1, 10 + 64, 74});
+  CHECK(times_of(unequal_parts, StatementId(0)) == StatementTimes{StatementId(0), 1, 10 + 32, 0});
+  CHECK(times_of(unequal_parts, StatementId(1)) == StatementTimes{StatementId(1), 1, 10 + 64, 74});
   // Of two that come together, to the first.
   for (std::uint64_t order = 0; order < 8; ++order) {
     const Simulation equal_parts = simulated(in_two_parts(32), machine(), {true, order, DmaOrder::shared, nullptr});
-    CHECK(times_of(equal_parts, 0) == StatementTimes{0, 1, 74, 74});
-    CHECK(times_of(equal_parts, 1) == StatementTimes{1, 1, 74, 0});
+    CHECK(times_of(equal_parts, StatementId(0)) == StatementTimes{StatementId(0), 1, 74, 74});
+    CHECK(times_of(equal_parts, StatementId(1)) == StatementTimes{StatementId(1), 1, 74, 0});
   }
 }
 
@@ -225,7 +225,7 @@ TEST_CASE("two cores that load at once get half of the bandwidth each") {
   CHECK(core(simulation, 0) == core(simulation, 1));
   CHECK(core(simulation, 0) == CoreTimes{64, 0, 138, 138, 0, 0});
   CHECK(simulation.dma == DmaTimes{256, 4, 4, 1024});
-  CHECK(times_of(simulation, 0) == StatementTimes{0, 2, 2 * 138, 2 * 138});
+  CHECK(times_of(simulation, StatementId(0)) == StatementTimes{StatementId(0), 2, 2 * 138, 2 * 138});
 }
 
 /// Core 0 has 64 elements, core 1 has 32.

@@ -102,7 +102,7 @@ TEST_CASE("a nest keeps its slots when its variables are numbered anew", "[slots
   const LoopNest nest = parsed(double_buffered);
   const LoopNest swapped = renumbered(nest, {1, 0});
   CHECK(to_text(swapped) == replaced(to_text(nest), "variables yo, ko", "variables ko, yo"));
-  CHECK(first_use_of_slots(nest)->id == 4);
+  CHECK(first_use_of_slots(nest)->id == StatementId(4));
   CHECK(first_use_of_slots(fixtures::paper_matmul()) == nullptr);
 }
 

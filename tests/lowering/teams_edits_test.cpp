@@ -68,7 +68,7 @@ struct Drawn {
   }
 };
 
-LoopNest with_space(LoopNest nest, int get, Space to) {
+LoopNest with_space(LoopNest nest, StatementId get, Space to) {
   nest.body = edited<Dma>(nest.body, [&](const Stmt& s, Dma& dma) {
     if (s.id != get) return false;
     dma.to = to;
@@ -90,7 +90,7 @@ TEST_CASE("what one get brings to a team is what each of it would get", "[teams]
     REQUIRE(wrong_elements_of(own) == 0);
     for (const Space of_a : spaces) {
       for (const Space of_b : spaces) {
-        const LoopNest nest = with_space(with_space(own, 2, of_a), 3, of_b);
+        const LoopNest nest = with_space(with_space(own, StatementId(2), of_a), StatementId(3), of_b);
         const std::string found = verdict(nest, target);
         INFO(name_of(of_a) << ", " << name_of(of_b) << ": " << found);
         // A tile of A is the same for all that have the same rows of C.
@@ -134,7 +134,7 @@ class Edits {
       if (kind == 3 && s.id == other.id) {  // some cores, or trips, leave it out
         const auto variable = IndexExpr(VarId(draw(nest.variables.size())));
         Guard guard{{draw(2) == 0 ? variable : variable * -1 + 1}, {std::make_shared<const Stmt>(s)}};
-        return Block{std::make_shared<const Stmt>(Stmt{1001, std::move(guard), ""})};
+        return Block{std::make_shared<const Stmt>(Stmt{StatementId(1001), std::move(guard), ""})};
       }
       if (kind > 3 && s.id == (kind < 7 ? chosen.id : other.id)) return Block{with_node(s, changed(s.node))};
       return std::nullopt;

@@ -72,7 +72,7 @@ TEST_CASE("a nest keeps its teams when its variables are numbered anew", "[teams
   CHECK_THAT(to_text(swapped),
              Catch::Contains("variables s, cy, cx") &&
                  Catch::Contains("broadcast BB of row s -> BR of column over [8*s:8*s + 8, 8*cy:8*cy + 8]"));
-  CHECK(first_of_team(nest)->id == 60);
+  CHECK(first_of_team(nest)->id == StatementId(60));
   CHECK(first_of_team(fixtures::paper_matmul()) == nullptr);
 }
 
@@ -329,16 +329,16 @@ TEST_CASE("what a team gets leaves main memory once", "[teams]") {
   const LoopNest own = parsed(replaced(replaced(with_shared_gets(), " of row", ""), " of column", ""));
   const NestCounts once = predict_counts(shared);
   const NestCounts each = predict_counts(own);
-  for (const int get : {20, 30}) {
+  for (const StatementId get : {StatementId(20), StatementId(30)}) {
     CHECK(each.dma.at(get).transfers == 8);  // 4 cores, 2 trips
     CHECK(once.dma.at(get).transfers == 4);
     CHECK(once.dma.at(get).operations * 2 == each.dma.at(get).operations);
     CHECK(once.dma.at(get).bytes * 2 == each.dma.at(get).bytes);
   }
-  CHECK(once.dma.at(70) == each.dma.at(70));
+  CHECK(once.dma.at(StatementId(70)) == each.dma.at(StatementId(70)));
   const NestCounts sent = predict_counts(parsed(with_broadcasts()));
   CHECK(sent.dma.size() == 3);
-  CHECK(sent.dma.at(0).transfers == 4);
+  CHECK(sent.dma.at(StatementId(0)).transfers == 4);
 }
 
 TEST_CASE("what goes down columns of cores that send none, or from LDM to LDM, has no rate", "[teams]") {

@@ -71,7 +71,7 @@ inline void check_timeline(const LoopNest& nest, const Target& target, const Sim
   check_equal(simulation, simulated(nest, target, options));
   std::vector<CoreTimes> cores(simulation.cores.size());
   std::vector<std::int64_t> end(cores.size(), simulation.launch_cycles);  // of the slice before
-  std::map<int, std::int64_t> waited;                                     // by statement
+  std::map<StatementId, std::int64_t> waited;
   for (const Timeline::Slice& slice : timeline.slices) {
     const auto core = static_cast<std::size_t>(slice.core);
     REQUIRE(slice.from == end[core]);  // a core never does nothing before its end
@@ -90,7 +90,7 @@ inline void check_timeline(const LoopNest& nest, const Target& target, const Sim
   }
   for (std::size_t core = 0; core < cores.size(); ++core) cores[core].idle = simulation.cycles - end[core];
   REQUIRE(cores == simulation.cores);
-  std::map<int, std::int64_t> under_way;
+  std::map<StatementId, std::int64_t> under_way;
   std::int64_t bytes = 0;
   for (const Timeline::Transfer& transfer : timeline.transfers) {
     REQUIRE(transfer.begun <= transfer.moves);

@@ -113,18 +113,18 @@ bool check_tracks(const LoopNest& nest, const Target& target, DmaOrder order) {
   const TimelineTracks tracks = timeline_tracks(nest, std::move(same), std::move(timeline));
   std::vector<std::vector<Timeline::Slice>> slices(simulation.cores.size());
   for (const Timeline::Slice& slice : every.slices) slices[static_cast<std::size_t>(slice.core)].push_back(slice);
-  std::map<std::pair<int, int>, std::vector<Timeline::Transfer>> transfers;  // by core and slot
-  for (const Timeline::Transfer& one : every.transfers) transfers[{one.core, one.slot_number}].push_back(one);
+  std::map<std::pair<int, SlotId>, std::vector<Timeline::Transfer>> transfers;  // by core
+  for (const Timeline::Transfer& one : every.transfers) transfers[{one.core, one.slot}].push_back(one);
   for (std::size_t core = 0; core < slices.size(); ++core) {
     check_core(tracks, core, slices[core]);
     if (core == 0 || core + 1 == slices.size()) {
       check_points(nest, target, tracks, static_cast<int>(core), slices[core]);
     }
     const CoreTracks& group = tracks.groups[tracks.group_of(static_cast<int>(core))];
-    for (std::size_t slot = 0; slot < tracks.slots.size(); ++slot) {
-      auto& of_slot = transfers[{static_cast<int>(core), static_cast<int>(slot)}];
+    for (const SlotId slot : tracks.slots.ids()) {
+      auto& of_slot = transfers[{static_cast<int>(core), slot}];
       std::sort(of_slot.begin(), of_slot.end(), [](const auto& a, const auto& b) { return a.begun < b.begun; });
-      INFO("core " << core << ", slot " << slot);
+      INFO("core " << core << ", slot " << slot.index());
       check_slot(group.transfers[slot], of_slot);
       // A team's transfer fills the slots of all its cores.
       if (first_of_team(nest) == nullptr) check_slot(group.slots[slot], of_slot);

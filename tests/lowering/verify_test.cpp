@@ -20,18 +20,18 @@ Target machine() {
 std::string verdict(const LoopNest& nest) { return verify(nest, machine()).value_or("sound"); }
 
 template <class Node>
-LoopNest with(LoopNest nest, int statement, const std::function<void(Node&)>& edit) {
+LoopNest with(LoopNest nest, std::size_t statement, const std::function<void(Node&)>& edit) {
   nest.body = edited<Node>(nest.body, [&](const Stmt& s, Node& node) {
-    if (s.id != statement) return false;
+    if (s.id != StatementId(statement)) return false;
     edit(node);
     return true;
   });
   return nest;
 }
 
-LoopNest without(LoopNest nest, int statement) {
-  nest.body =
-      rewritten(nest.body, [&](const Stmt& s) { return s.id == statement ? Replacement(Block{}) : Replacement(); });
+LoopNest without(LoopNest nest, std::size_t statement) {
+  nest.body = rewritten(
+      nest.body, [&](const Stmt& s) { return s.id == StatementId(statement) ? Replacement(Block{}) : Replacement(); });
   return nest;
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("variable-range: no more iterations are declared than a loop has", "[v
 }
 
 TEST_CASE("structure: references exist", "[verify]") {
-  CHECK(verdict(with<Wait>(fixtures::paper_matmul(), 5, [](Wait& wait) { wait.dma = 3; })) ==
+  CHECK(verdict(with<Wait>(fixtures::paper_matmul(), 5, [](Wait& wait) { wait.dma = StatementId(3); })) ==
         "structure: statement 5: statement 3 is no transfer");
   CHECK(verdict(with<Fill>(fixtures::paper_matmul(), 2, [](Fill& fill) { fill.buffer = BufferId(7); })) ==
         "structure: statement 2: fills an unknown buffer");
@@ -181,7 +181,7 @@ TEST_CASE("transfer-awaited: on every path, exactly once", "[verify]") {
   CHECK(verdict(without(fixtures::paper_matmul(), 10)) ==
         "transfer-awaited: statement 9 'put CC -> C[x:x + 1, 128*yo:128*yo + 128]': the transfer is not awaited before "
         "statement 1 ends or begins again");
-  CHECK(verdict(with<Wait>(fixtures::paper_matmul(), 7, [](Wait& wait) { wait.dma = 4; })) ==
+  CHECK(verdict(with<Wait>(fixtures::paper_matmul(), 7, [](Wait& wait) { wait.dma = StatementId(4); })) ==
         "transfer-awaited: statement 7 'wait 4': transfer 4 is not under way on this path");
 }
 
@@ -192,7 +192,7 @@ TEST_CASE("read-before-there: a reduction needs its start, every time", "[verify
   // Before the loop over yo it is there for the first tile only.
   LoopNest nest = fixtures::paper_matmul();
   nest = without(nest, 2);
-  nest.body.insert(nest.body.begin(), std::make_shared<const Stmt>(Stmt{-1, Fill{BufferId(0), 0.0}, {}}));
+  nest.body.insert(nest.body.begin(), std::make_shared<const Stmt>(Stmt{StatementId(99), Fill{BufferId(0), 0.0}, {}}));
   nest.body = renumbered(nest.body);
   CHECK_THAT(verdict(nest), Catch::StartsWith("read-before-there: statement 8") &&
                                 Catch::EndsWith("buffer CC is accumulated into, but nothing was put there"));

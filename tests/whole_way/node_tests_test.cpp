@@ -35,7 +35,8 @@ std::string run_emulated(const NodeTestCase& test, EmittedProgram& emitted) {
   if (!result) return "does not run: " + format_diagnostics(diagnostics);
   for (const CountError& error : compare_counts(compilation->program, *result)) {
     return fmt::format("{} of {} statement {}: predicted {}, emulated {}", error.what, error.name,
-                       error.statement.value_or(-1), error.predicted, error.emulated);
+                       error.statement ? std::to_string(error.statement->index()) : "-", error.predicted,
+                       error.emulated);
   }
   for (std::size_t o = 0; o < test.expected.size(); ++o) {
     if (std::string text = difference(test.expected[o], result->outputs.at(o)); !text.empty()) {

@@ -54,8 +54,9 @@ std::string differences(const CheckResult& result) {
   for (const ValueError& error : result.groups) value(error);
   for (const ValueError& error : result.outputs) value(error);
   for (const CountError& error : result.counts) {
-    text += fmt::format("{} statement {}: {} predicted {}, emulated {}\n", error.name, error.statement.value_or(-1),
-                        error.what, error.predicted, error.emulated);
+    text += fmt::format("{} statement {}: {} predicted {}, emulated {}\n", error.name,
+                        error.statement ? std::to_string(error.statement->index()) : "-", error.what, error.predicted,
+                        error.emulated);
   }
   return text;
 }
