@@ -13,9 +13,9 @@
 #include "core/index.h"
 #include "lowering/ir/compiled_index.h"
 #include "lowering/ir/enclosing.h"
-#include "lowering/ir/sliding_windows.h"
-#include "lowering/ir/team_barriers.h"
+#include "lowering/ir/mesh.h"
 #include "lowering/time/mean_engine.h"
+#include "lowering/time/mean_statements.h"
 
 namespace stowage {
 namespace {
@@ -27,221 +27,6 @@ constexpr std::int64_t mean_of_trips = 6;
 constexpr int most_executed = 1'500;
 /// Cycles by which trips that repeat may differ.
 constexpr double rounding = 0.01;
-
-/// A statement with what one execution takes.
-struct Walked {
-  enum class Kind : std::uint8_t { work, transfer, await_row, await_slot, let, guard, loop };
-  Kind kind = Kind::work;
-  double cycles = 0;  ///< work: of the core; others: of the barrier before a transfer or behind a wait
-  std::optional<std::size_t> slides_along;  ///< work: variable of the loop whose first trip takes longer
-  double first = 0;                         ///< work: the cycles of that one
-  double issue = 0;                         ///< transfer: cycles of its calls
-  double startup = 0;
-  bool of_team = false;                ///< transfer: one core's for several
-  MeanTransfer transfer;               ///< transfer
-  std::size_t row = 0;                 ///< await_row
-  SlotId first_slot;                   ///< transfer, await_slot: of the buffer
-  CompiledIndex value;                 ///< transfer, await_slot: the slot; let: its value
-  std::size_t variable = 0;            ///< let, loop
-  std::vector<CompiledIndex> guarded;  ///< guard that decides whether something is transferred
-  std::int64_t trips = 0;              ///< loop
-  std::vector<Walked> body;
-};
-
-/// Makes a nest ready to be walked.
-class Preparer {
- public:
-  Preparer(const LoopNest& nest, const NestCounts& counts, const CostTable& table)
-      : nest_(nest), counts_(counts), table_(table), marked_(sliding_windows(nest)) {
-    for (std::size_t row = 0; row < table.size(); ++row) {
-      if (!table[row].statement) continue;
-      const CostKind kind = kind_of(table[row].formula);
-      const bool is_barrier = kind == CostKind::barrier || kind == CostKind::broadcast;
-      (is_barrier ? barrier_row_ : row_)[*table[row].statement] = row;
-    }
-    if (!barrier_row_.empty()) barriers_ = team_barriers(nest);
-    for (const SlidingWindow& window : marked_) {
-      windows_.emplace(window.chain.sum->id, &window);
-      for (const Stmt* end : window.chain.ends) windows_.emplace(end->id, &window);
-    }
-    SlotId next_slot;
-    for (const Buffer& buffer : nest.buffers) {
-      first_slot_.push_back(next_slot);
-      next_slot = SlotId(next_slot.index() + at(buffer.slots));
-    }
-    find_needed(nest.body);
-    visit_statements(nest.body, [&](const Stmt& s) {
-      const auto* dma = std::get_if<Dma>(&s.node);
-      const auto row = row_.find(s.id);
-      if (dma == nullptr || dma->direction != DmaDirection::get || row == row_.end()) return;
-      const auto& cost = std::get<TransferCost>(table[row->second].formula);
-      transfers_into_[dma->buffer] += static_cast<double>(cost.transfers_of_busiest);
-    });
-  }
-
-  std::vector<Walked> run() const { return prepared(nest_.body, 1); }
-
- private:
-  void need(const IndexExpr& e) {
-    for (const VarId v : variables_of(e)) needed_.insert(v.index());
-  }
-
-  [[nodiscard]] static bool has_transfer(const Block& block) {
-    bool found = false;
-    visit_statements(block, [&](const Stmt& s) { found = found || std::holds_alternative<Dma>(s.node); });
-    return found;
-  }
-
-  /// Variables that slots and guards of transfers ask for; from the last statement to the first, as lets stand before
-  /// what uses them.
-  void find_needed(const Block& block) {
-    for (auto s = block.rbegin(); s != block.rend(); ++s) {
-      const Stmt& statement = **s;
-      if (const Block* body = body_of(statement)) find_needed(*body);
-      if (const auto* dma = std::get_if<Dma>(&statement.node)) need(dma->buffer.slot);
-      if (const auto* wait = std::get_if<Wait>(&statement.node); wait != nullptr && wait->slot) need(wait->slot->slot);
-      if (const auto* guard = std::get_if<Guard>(&statement.node); guard != nullptr && has_transfer(guard->body)) {
-        for (const IndexExpr& e : guard->any_positive) need(e);
-      }
-      if (const auto* let = std::get_if<Let>(&statement.node);
-          let != nullptr && needed_.contains(let->variable.index()))
-        need(let->value);
-    }
-  }
-
-  [[nodiscard]] CompiledIndex compiled(const IndexExpr& e) const { return CompiledIndex(e, nest_.variables.size()); }
-
-  [[nodiscard]] double barrier_cycles_at(StatementId statement) const {
-    const auto row = barrier_row_.find(statement);
-    if (row == barrier_row_.end()) return 0;
-    const std::int64_t executions = counts_.barriers.at(statement);
-    return executions == 0 ? 0 : meeting_cycles(table_[row->second].formula) / static_cast<double>(executions);
-  }
-
-  [[nodiscard]] std::vector<Walked> prepared(const Block& block, double executions) const {
-    std::vector<Walked> made;
-    for (const StmtPtr& s : block) {
-      Walked walked = prepared(*s, executions);
-      const bool does_nothing = walked.kind == Walked::Kind::work && walked.cycles <= 0;
-      if (does_nothing) continue;
-      if (walked.kind == Walked::Kind::work && !made.empty() && made.back().kind == Walked::Kind::work &&
-          walked.slides_along == made.back().slides_along) {
-        made.back().cycles += walked.cycles;
-        made.back().first += walked.first;
-        continue;
-      }
-      made.push_back(std::move(walked));
-    }
-    return made;
-  }
-
-  /// Work in all trips of a loop.
-  [[nodiscard]] static Walked repeated(const Walked& work, std::size_t variable, std::int64_t trips) {
-    Walked all = work;
-    const auto times = static_cast<double>(trips);
-    if (work.slides_along == variable) {
-      all.cycles = work.first + (times - 1) * work.cycles;
-      all.slides_along.reset();
-      all.first = 0;
-    } else {
-      all.cycles *= times;
-      all.first *= times;
-    }
-    return all;
-  }
-
-  /// Work of no cycles where there is nothing to do.
-  [[nodiscard]] Walked prepared(const Stmt& statement, double executions) const {
-    Walked walked;
-    if (const auto* loop = std::get_if<Loop>(&statement.node)) {
-      walked.trips = nest_.variables[loop->variable.index()].range.high + 1;
-      walked.variable = loop->variable.index();
-      walked.body = prepared(loop->body, executions * static_cast<double>(std::max<std::int64_t>(1, walked.trips)));
-      const bool only_works =
-          walked.body.empty() || (walked.body.size() == 1 && walked.body[0].kind == Walked::Kind::work);
-      walked.kind = only_works ? Walked::Kind::work : Walked::Kind::loop;
-      if (only_works && !walked.body.empty()) walked = repeated(walked.body[0], walked.variable, walked.trips);
-    } else if (const auto* guard = std::get_if<Guard>(&statement.node)) {
-      walked.kind = Walked::Kind::guard;
-      walked.body = prepared(guard->body, executions);
-      if (has_transfer(guard->body)) {
-        for (const IndexExpr& e : guard->any_positive) walked.guarded.push_back(compiled(e));
-      } else if (walked.body.empty() || (walked.body.size() == 1 && walked.body[0].kind == Walked::Kind::work)) {
-        // What is done in some trips only is done in all of them, by its mean.
-        walked = walked.body.empty() ? Walked() : Walked(walked.body[0]);
-      }
-    } else if (const auto* let = std::get_if<Let>(&statement.node)) {
-      if (!needed_.contains(let->variable.index())) return walked;
-      walked.kind = Walked::Kind::let;
-      walked.variable = let->variable.index();
-      walked.value = compiled(let->value);
-    } else if (const auto* wait = std::get_if<Wait>(&statement.node)) {
-      walked.cycles = barrier_cycles_at(statement.id);
-      if (barriers_.awaits_broadcast(statement.id)) return walked;
-      walked.kind = wait->slot ? Walked::Kind::await_slot : Walked::Kind::await_row;
-      if (wait->slot) {
-        walked.first_slot = first_slot_[wait->slot->buffer];
-        walked.value = compiled(wait->slot->slot);
-      } else {
-        walked.row = row_.at(*wait->dma);
-      }
-    } else if (const auto* dma = std::get_if<Dma>(&statement.node)) {
-      prepare(walked, *dma, statement.id, executions);
-    } else if (const auto row = row_.find(statement.id); row != row_.end()) {
-      walked.cycles = static_cast<double>(cycles_of(table_[row->second].formula)) / executions;
-      slide(walked, statement.id);
-    }
-    return walked;
-  }
-
-  /// Of a sliding window the first trip computes the whole box, the others what is new; the mean was all that is known.
-  void slide(Walked& walked, StatementId statement) const {
-    const auto found = windows_.find(statement);
-    if (found == windows_.end()) return;
-    const SlidingWindow& window = *found->second;
-    const auto trips = static_cast<double>(nest_.variables[window.along.index()].range.high + 1);
-    const auto later = static_cast<double>(window.step) / static_cast<double>(window.step + window.kept);
-    walked.slides_along = window.along.index();
-    walked.first = walked.cycles * trips / (1 + (trips - 1) * later);
-    walked.cycles = walked.first * later;
-  }
-
-  void prepare(Walked& walked, const Dma& dma, StatementId statement, double executions) const {
-    const auto row = row_.find(statement);
-    if (row == row_.end()) return;
-    const auto& cost = std::get<TransferCost>(table_[row->second].formula);
-    const DmaTotals& all = counts_.dma.at(statement);
-    if (cost.transfers_of_busiest == 0 || all.transfers == 0) return;
-    const auto transfers = static_cast<double>(cost.transfers_of_busiest);
-    // Some executions may move nothing. Those for next trips are as many as trips with those of the first one.
-    const double trips = dma.direction == DmaDirection::get ? transfers_into_.at(dma.buffer) : transfers;
-    const double share = std::min(1.0, trips / executions);
-    walked.kind = Walked::Kind::transfer;
-    walked.cycles = barrier_cycles_at(statement);
-    walked.issue = share * issuing_cycles(cost) / transfers;
-    walked.startup = share * cost.startup_cycles;
-    walked.of_team = dma.to != Space::ldm;
-    walked.first_slot = first_slot_[dma.buffer];
-    walked.value = compiled(dma.buffer.slot);
-    walked.transfer.row = row->second;
-    walked.transfer.cores = static_cast<double>(all.transfers) / transfers;
-    walked.transfer.parts =
-        share * (moving_seconds(cost) - cost.one_core_seconds) * cost.clock_hz / static_cast<double>(all.transfers);
-    walked.transfer.least = share * cost.busiest_seconds * cost.clock_hz / transfers;
-  }
-
-  const LoopNest& nest_;
-  const NestCounts& counts_;
-  const CostTable& table_;
-  std::vector<SlidingWindow> marked_;
-  std::map<StatementId, const SlidingWindow*> windows_;  ///< by the statements that compute in them
-  std::map<StatementId, std::size_t> row_;               ///< by statement
-  std::map<StatementId, std::size_t> barrier_row_;
-  TeamBarriers barriers_;
-  IdVector<BufferId, SlotId> first_slot_;
-  std::map<BufferId, double> transfers_into_;  ///< of the busiest core
-  std::set<std::size_t> needed_;               ///< variables
-};
 
 class Walk {
  public:
@@ -429,16 +214,48 @@ class Walk {
   int executed_ = 0;
 };
 
-/// By how many cycles cores that compute are done sooner than the one that takes longest, in ascending order. What
-/// cores load together keeps them in step: then only what the last trip leaves.
-std::vector<double> early_cycles(const CoreCosts& cores, const NestCounts& counts) {
-  std::int64_t meetings = 1;
-  for (const auto& [statement, times] : counts.barriers) meetings = std::max(meetings, times);
+/// Cores that meet again and again while they compute, as what they load together keeps them in step.
+struct Meetings {
+  std::int64_t times = 1;
+  bool in_rows = false, in_columns = false;
+  /// Cores of the same number keep each other in step.
+  [[nodiscard]] int set_of(const LoopNest& nest, int core) const {
+    if (in_rows && in_columns) return 0;
+    if (in_rows) return Teams(nest, Space::row).team_of(core);
+    return in_columns ? Teams(nest, Space::column).team_of(core) : core;
+  }
+};
+
+Meetings meetings_of(const LoopNest& nest, const NestCounts& counts) {
+  Meetings meetings;
+  visit_statements(nest.body, [&](const Stmt& s) {
+    const auto team = team_of(s);
+    const auto executions = counts.barriers.find(s.id);
+    if (!team || executions == counts.barriers.end() || executions->second <= 1) return;  // once, before they compute
+    meetings.times = std::max(meetings.times, executions->second);
+    meetings.in_rows = meetings.in_rows || *team != Space::column;
+    meetings.in_columns = meetings.in_columns || *team != Space::row;
+  });
+  return meetings;
+}
+
+/// By how many cycles cores that compute are done sooner than the one that takes longest, in ascending order: of those
+/// that are in step only what the last trip leaves.
+std::vector<double> early_cycles(const LoopNest& nest, const CoreCosts& cores, const NestCounts& counts) {
+  const Meetings meetings = meetings_of(nest, counts);
   std::int64_t longest = 0;
-  for (const std::int64_t cycles : cores.computing) longest = std::max(longest, cycles);
+  std::map<int, std::int64_t> of_set;
+  for (std::size_t core = 0; core < cores.computing.size(); ++core) {
+    longest = std::max(longest, cores.computing[core]);
+    std::int64_t& most = of_set[meetings.set_of(nest, static_cast<int>(core))];
+    most = std::max(most, cores.computing[core]);
+  }
   std::vector<double> early;
-  for (const std::int64_t cycles : cores.computing) {
-    if (cycles > 0) early.push_back(static_cast<double>(longest - cycles) / static_cast<double>(meetings));
+  for (std::size_t core = 0; core < cores.computing.size(); ++core) {
+    if (cores.computing[core] <= 0) continue;
+    const std::int64_t most = of_set.at(meetings.set_of(nest, static_cast<int>(core)));
+    early.push_back(static_cast<double>(longest - most) +
+                    static_cast<double>(most - cores.computing[core]) / static_cast<double>(meetings.times));
   }
   std::sort(early.begin(), early.end());
   return early;
@@ -447,7 +264,7 @@ std::vector<double> early_cycles(const CoreCosts& cores, const NestCounts& count
 }  // namespace
 
 MeanWaits mean_waits(const LoopNest& nest, const NestCounts& counts, const CoreCosts& cores, const CostTable& table) {
-  return Walk(nest, table.size()).run(Preparer(nest, counts, table).run(), early_cycles(cores, counts));
+  return Walk(nest, table.size()).run(walked_statements(nest, counts, table), early_cycles(nest, cores, counts));
 }
 
 }  // namespace stowage
