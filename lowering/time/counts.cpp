@@ -199,7 +199,8 @@ class NestCounter {
     const auto filled = [&](std::span<const Histogram* const> factors) {
       FillTotals each;
       for_each_box(factors, kept.size(), [&](const Extents& box, std::int64_t executions) {
-        const std::int64_t elements = element_count(extents) - (fill.around ? elements_inside(box) : 0);
+        const bool stored = fill.around || !fill.in_registers;
+        const std::int64_t elements = stored ? element_count(extents) - (fill.around ? elements_inside(box) : 0) : 0;
         each.executions += elements > 0 ? executions : 0;
         each.elements += elements * executions;
       });

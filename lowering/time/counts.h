@@ -37,6 +37,7 @@ struct ComputeTotals {
 
 using ComputeCounts = std::map<StatementId, ComputeTotals>;  ///< by statement id, every Compute statement
 
+/// Of what is stored: a sum that begins in registers fills nothing. Of a sliding window what is moved.
 struct FillTotals {
   std::int64_t executions = 0;           ///< that set an element, over all cores
   std::int64_t elements = 0;             ///< that are set, over all cores

@@ -16,29 +16,9 @@
 #include "lowering/ir/compute_form.h"
 #include "lowering/ir/loop_nest.h"
 #include "lowering/time/known_rows.h"
+#include "lowering/time/trip_work.h"
 
 namespace stowage {
-
-/// Instructions of one trip of an inner loop.
-struct TripWork {
-  double arithmetic = 0;
-  double memory = 0;      ///< loads, stores and the branch
-  double either = 0;      ///< address arithmetic, which issues beside any other
-  double recurrence = 0;  ///< cycles until the next trip may begin what depends on this one
-  double alone = 0;       ///< cycles of divisions and functions, beside which nothing issues
-
-  [[nodiscard]] double cycles() const;
-};
-
-/// A read of a computation, as its inner loop sees it.
-struct LoopOperand {
-  LaneUse lane = LaneUse::none;  ///< how its address moves along the lanes
-  bool by_block = false;         ///< moves along the block axis
-  bool aligned = false;          ///< contiguous along the lanes, and every vector begins at a multiple of its size
-  bool inner = true;             ///< moves along the innermost loop of the scalar form
-  bool by_row = true;            ///< moves along the loop around the lanes
-  bool in_registers = false;     ///< the sum that a computation in its accumulators goes on with
-};
 
 class InnerLoop {
  public:

@@ -82,7 +82,8 @@ class PlainWalk {
         for (const Range& range : *fill->around) kept *= std::max<std::int64_t>(0, walk.value(range.extent));
       }
       const auto& extents = nest_.buffers[fill->buffer].extents;
-      const std::int64_t elements = element_count(extents) - kept;
+      const bool stored = fill->around || !fill->in_registers;
+      const std::int64_t elements = stored ? element_count(extents) - kept : 0;
       counts_.fill[s.id].executions += elements > 0 ? 1 : 0;
       counts_.fill[s.id].elements += elements;
       elements_of_core_[s.id] += elements;

@@ -89,7 +89,7 @@ TEST_CASE("a resident input is loaded once, with all that its core needs", "[res
     3    let x_at = 2*xo
     4    for yo < 2 of y {
     5      let y_at = 16*yo
-    6      fill C_ldm with 0  // initialisation of C
+    6      fill C_ldm with 0 in registers  // initialisation of C
     7      for ko < 4 of k {
     8        let k_at = 16*ko
     9        get A[x_at:x_at + 2, k_at:k_at + 16] -> A_ldm  // A inside ko

@@ -76,6 +76,7 @@ void kernel(void *arg) {
   athread_get(PE_MODE, t_B, ldm->t_BB, 32, (void *)&ldm->reply_B, 0, 0, 0);
   dma_wait(&ldm->reply_B, 1);
   for (int yo = 0; yo < 4; yo++) {
+    const int t_product_y_from = sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0));
     /* begins: in the registers of the sum */
     if (yo > 0) {
       for (int i = 0; i < 16; i += 4) {
@@ -100,7 +101,7 @@ void kernel(void *arg) {
     dma_wait(&ldm->reply_X, issued_X);
     dma_wait(&ldm->reply_W, 1);
     {
-      const int y_n = sw_min(2 * yo + 3, 8) - sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0));
+      const int y_n = sw_min(2 * yo + 3, 8) - t_product_y_from;
       if (y_n == 3) {
         {
           floatv4 acc00, acc01;
@@ -114,13 +115,13 @@ void kernel(void *arg) {
             floatv4 b0_, b1_;
             simd_load(b0_, &ldm->t_WW[ki][0]);
             simd_load(b1_, &ldm->t_WW[ki][4]);
-            simd_loade(a0_, &ldm->t_XX[sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)) - sw_max(2 * yo - 1, 0)][ki]);
+            simd_loade(a0_, &ldm->t_XX[t_product_y_from - sw_max(2 * yo - 1, 0)][ki]);
             acc00 = simd_vmas(a0_, b0_, acc00);
             acc01 = simd_vmas(a0_, b1_, acc01);
-            simd_loade(a1_, &ldm->t_XX[sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)) + 1 - sw_max(2 * yo - 1, 0)][ki]);
+            simd_loade(a1_, &ldm->t_XX[t_product_y_from + 1 - sw_max(2 * yo - 1, 0)][ki]);
             acc10 = simd_vmas(a1_, b0_, acc10);
             acc11 = simd_vmas(a1_, b1_, acc11);
-            simd_loade(a2_, &ldm->t_XX[sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)) + 2 - sw_max(2 * yo - 1, 0)][ki]);
+            simd_loade(a2_, &ldm->t_XX[t_product_y_from + 2 - sw_max(2 * yo - 1, 0)][ki]);
             acc20 = simd_vmas(a2_, b0_, acc20);
             acc21 = simd_vmas(a2_, b1_, acc21);
           }
@@ -149,12 +150,12 @@ void kernel(void *arg) {
             floatv4 t11_ = simd_vseleqs(simd_vfcmplts(t10_, c1_), t10_, c1_);
             acc21 = t11_;
           }
-          simd_store(acc00, &ldm->t_RR[sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)) + 1 - 2 * yo][0]);
-          simd_store(acc01, &ldm->t_RR[sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)) + 1 - 2 * yo][4]);
-          simd_store(acc10, &ldm->t_RR[sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)) + 2 - 2 * yo][0]);
-          simd_store(acc11, &ldm->t_RR[sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)) + 2 - 2 * yo][4]);
-          simd_store(acc20, &ldm->t_RR[sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)) + 3 - 2 * yo][0]);
-          simd_store(acc21, &ldm->t_RR[sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)) + 3 - 2 * yo][4]);
+          simd_store(acc00, &ldm->t_RR[t_product_y_from + 1 - 2 * yo][0]);
+          simd_store(acc01, &ldm->t_RR[t_product_y_from + 1 - 2 * yo][4]);
+          simd_store(acc10, &ldm->t_RR[t_product_y_from + 2 - 2 * yo][0]);
+          simd_store(acc11, &ldm->t_RR[t_product_y_from + 2 - 2 * yo][4]);
+          simd_store(acc20, &ldm->t_RR[t_product_y_from + 3 - 2 * yo][0]);
+          simd_store(acc21, &ldm->t_RR[t_product_y_from + 3 - 2 * yo][4]);
         }
       } else if (y_n == 2) {
         {
@@ -167,10 +168,10 @@ void kernel(void *arg) {
             floatv4 b0_, b1_;
             simd_load(b0_, &ldm->t_WW[ki][0]);
             simd_load(b1_, &ldm->t_WW[ki][4]);
-            simd_loade(a0_, &ldm->t_XX[sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)) - sw_max(2 * yo - 1, 0)][ki]);
+            simd_loade(a0_, &ldm->t_XX[t_product_y_from - sw_max(2 * yo - 1, 0)][ki]);
             acc00 = simd_vmas(a0_, b0_, acc00);
             acc01 = simd_vmas(a0_, b1_, acc01);
-            simd_loade(a1_, &ldm->t_XX[sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)) + 1 - sw_max(2 * yo - 1, 0)][ki]);
+            simd_loade(a1_, &ldm->t_XX[t_product_y_from + 1 - sw_max(2 * yo - 1, 0)][ki]);
             acc10 = simd_vmas(a1_, b0_, acc10);
             acc11 = simd_vmas(a1_, b1_, acc11);
           }
@@ -193,10 +194,10 @@ void kernel(void *arg) {
             floatv4 t7_ = simd_vseleqs(simd_vfcmplts(t6_, c1_), t6_, c1_);
             acc11 = t7_;
           }
-          simd_store(acc00, &ldm->t_RR[sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)) + 1 - 2 * yo][0]);
-          simd_store(acc01, &ldm->t_RR[sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)) + 1 - 2 * yo][4]);
-          simd_store(acc10, &ldm->t_RR[sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)) + 2 - 2 * yo][0]);
-          simd_store(acc11, &ldm->t_RR[sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)) + 2 - 2 * yo][4]);
+          simd_store(acc00, &ldm->t_RR[t_product_y_from + 1 - 2 * yo][0]);
+          simd_store(acc01, &ldm->t_RR[t_product_y_from + 1 - 2 * yo][4]);
+          simd_store(acc10, &ldm->t_RR[t_product_y_from + 2 - 2 * yo][0]);
+          simd_store(acc11, &ldm->t_RR[t_product_y_from + 2 - 2 * yo][4]);
         }
       } else if (y_n == 1) {
         {
@@ -207,7 +208,7 @@ void kernel(void *arg) {
             floatv4 b0_, b1_;
             simd_load(b0_, &ldm->t_WW[ki][0]);
             simd_load(b1_, &ldm->t_WW[ki][4]);
-            simd_loade(a0_, &ldm->t_XX[sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)) - sw_max(2 * yo - 1, 0)][ki]);
+            simd_loade(a0_, &ldm->t_XX[t_product_y_from - sw_max(2 * yo - 1, 0)][ki]);
             acc00 = simd_vmas(a0_, b0_, acc00);
             acc01 = simd_vmas(a0_, b1_, acc01);
           }
@@ -224,8 +225,8 @@ void kernel(void *arg) {
             floatv4 t3_ = simd_vseleqs(simd_vfcmplts(t2_, c1_), t2_, c1_);
             acc01 = t3_;
           }
-          simd_store(acc00, &ldm->t_RR[sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)) + 1 - 2 * yo][0]);
-          simd_store(acc01, &ldm->t_RR[sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)) + 1 - 2 * yo][4]);
+          simd_store(acc00, &ldm->t_RR[t_product_y_from + 1 - 2 * yo][0]);
+          simd_store(acc01, &ldm->t_RR[t_product_y_from + 1 - 2 * yo][4]);
         }
       }
     }

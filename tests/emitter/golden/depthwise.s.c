@@ -1,5 +1,5 @@
 /*
- * depthwise_7120308b: compute-core function of layer layer_depthwise
+ * depthwise_8d3e6b68: compute-core function of layer layer_depthwise
  *
  *   input T f32[2,7,9,8]
  *   input B f32[2,8]
@@ -32,27 +32,27 @@
 #include "layers_mix.h"
 #include "sw_rt.h"
 
-struct depthwise_7120308b_ldm {
+struct depthwise_8d3e6b68_ldm {
   float t_T_ldm[2][7][9][8];  /* T: 4032 bytes at 0 */
   float t_B_ldm[2][8];  /* B: 64 bytes at 4032 */
   float t_M_ldm[2][9][11][8];  /* M: 6336 bytes at 4096 */
   float t_W_ldm[2][3][3][8];  /* W: 576 bytes at 10432 */
   float t_Y_ldm[2][7][9][8];  /* Y: 4032 bytes at 11008 */
-  struct depthwise_7120308b_para para;
+  struct depthwise_8d3e6b68_para para;
   volatile unsigned reply_para, reply_T, reply_B, reply_W, reply_Y;
 };
-SW_CHECK(depthwise_7120308b_t_T_ldm_is_in_place, offsetof(struct depthwise_7120308b_ldm, t_T_ldm) == 0);
-SW_CHECK(depthwise_7120308b_t_B_ldm_is_in_place, offsetof(struct depthwise_7120308b_ldm, t_B_ldm) == 4032);
-SW_CHECK(depthwise_7120308b_t_M_ldm_is_in_place, offsetof(struct depthwise_7120308b_ldm, t_M_ldm) == 4096);
-SW_CHECK(depthwise_7120308b_t_W_ldm_is_in_place, offsetof(struct depthwise_7120308b_ldm, t_W_ldm) == 10432);
-SW_CHECK(depthwise_7120308b_t_Y_ldm_is_in_place, offsetof(struct depthwise_7120308b_ldm, t_Y_ldm) == 11008);
-SW_CHECK(depthwise_7120308b_buffers_fit, 15040 <= SW_LDM_BYTES - SW_LDM_RESERVED);
-SW_CHECK(depthwise_7120308b_all_fits, sizeof(struct depthwise_7120308b_ldm) <= SW_ARENA_BYTES);
+SW_CHECK(depthwise_8d3e6b68_t_T_ldm_is_in_place, offsetof(struct depthwise_8d3e6b68_ldm, t_T_ldm) == 0);
+SW_CHECK(depthwise_8d3e6b68_t_B_ldm_is_in_place, offsetof(struct depthwise_8d3e6b68_ldm, t_B_ldm) == 4032);
+SW_CHECK(depthwise_8d3e6b68_t_M_ldm_is_in_place, offsetof(struct depthwise_8d3e6b68_ldm, t_M_ldm) == 4096);
+SW_CHECK(depthwise_8d3e6b68_t_W_ldm_is_in_place, offsetof(struct depthwise_8d3e6b68_ldm, t_W_ldm) == 10432);
+SW_CHECK(depthwise_8d3e6b68_t_Y_ldm_is_in_place, offsetof(struct depthwise_8d3e6b68_ldm, t_Y_ldm) == 11008);
+SW_CHECK(depthwise_8d3e6b68_buffers_fit, 15040 <= SW_LDM_BYTES - SW_LDM_RESERVED);
+SW_CHECK(depthwise_8d3e6b68_all_fits, sizeof(struct depthwise_8d3e6b68_ldm) <= SW_ARENA_BYTES);
 
-void depthwise_7120308b(void *arg) {
+void depthwise_8d3e6b68(void *arg) {
   const int core = athread_get_id(-1);
   if (core >= 1) return;
-  struct depthwise_7120308b_ldm *ldm = LDM_OF(struct depthwise_7120308b_ldm);
+  struct depthwise_8d3e6b68_ldm *ldm = LDM_OF(struct depthwise_8d3e6b68_ldm);
 
   /* the parameters: where the tensors are in main memory */
   ldm->reply_para = 0;
@@ -108,11 +108,7 @@ void depthwise_7120308b(void *arg) {
       for (int i = 80; i < 88; i++) ((float *)ldm->t_M_ldm)[792 * i0 + 88 * i1 + i] = 0.0f;
     }
   }
-  /* initialisation of Y */
-  {
-    floatv4 v_ = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
-    for (int i = 0; i < 1008; i += 4) simd_store(v_, &((float *)ldm->t_Y_ldm)[i]);
-  }
+  /* initialisation of Y: in the registers of the sum */
   for (int ci = 0; ci < 2; ci++) {
     for (int yi = 0; yi < 7; yi++) {
       {
@@ -121,16 +117,11 @@ void depthwise_7120308b(void *arg) {
         floatv4 acc20, acc21;
         floatv4 acc30, acc31;
         floatv4 acc40, acc41;
-        simd_load(acc00, &ldm->t_Y_ldm[ci][yi][0][0]);
-        simd_load(acc01, &ldm->t_Y_ldm[ci][yi][0][4]);
-        simd_load(acc10, &ldm->t_Y_ldm[ci][yi][1][0]);
-        simd_load(acc11, &ldm->t_Y_ldm[ci][yi][1][4]);
-        simd_load(acc20, &ldm->t_Y_ldm[ci][yi][2][0]);
-        simd_load(acc21, &ldm->t_Y_ldm[ci][yi][2][4]);
-        simd_load(acc30, &ldm->t_Y_ldm[ci][yi][3][0]);
-        simd_load(acc31, &ldm->t_Y_ldm[ci][yi][3][4]);
-        simd_load(acc40, &ldm->t_Y_ldm[ci][yi][4][0]);
-        simd_load(acc41, &ldm->t_Y_ldm[ci][yi][4][4]);
+        acc00 = acc01 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+        acc10 = acc11 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+        acc20 = acc21 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+        acc30 = acc31 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+        acc40 = acc41 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
         for (int ryi = 0; ryi < 3; ryi++) {
           for (int rxi = 0; rxi < 3; rxi++) {
             floatv4 a0_0_, a0_1_, a1_0_, a1_1_, a2_0_, a2_1_, a3_0_, a3_1_, a4_0_, a4_1_;
@@ -175,14 +166,10 @@ void depthwise_7120308b(void *arg) {
         floatv4 acc10, acc11;
         floatv4 acc20, acc21;
         floatv4 acc30, acc31;
-        simd_load(acc00, &ldm->t_Y_ldm[ci][yi][5][0]);
-        simd_load(acc01, &ldm->t_Y_ldm[ci][yi][5][4]);
-        simd_load(acc10, &ldm->t_Y_ldm[ci][yi][6][0]);
-        simd_load(acc11, &ldm->t_Y_ldm[ci][yi][6][4]);
-        simd_load(acc20, &ldm->t_Y_ldm[ci][yi][7][0]);
-        simd_load(acc21, &ldm->t_Y_ldm[ci][yi][7][4]);
-        simd_load(acc30, &ldm->t_Y_ldm[ci][yi][8][0]);
-        simd_load(acc31, &ldm->t_Y_ldm[ci][yi][8][4]);
+        acc00 = acc01 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+        acc10 = acc11 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+        acc20 = acc21 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+        acc30 = acc31 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
         for (int ryi = 0; ryi < 3; ryi++) {
           for (int rxi = 0; rxi < 3; rxi++) {
             floatv4 a0_0_, a0_1_, a1_0_, a1_1_, a2_0_, a2_1_, a3_0_, a3_1_;

@@ -1,5 +1,5 @@
 /*
- * conv_57de4543: compute-core function of layer layer_conv
+ * conv_daa59618: compute-core function of layer layer_conv
  *
  *   input X f32[1,3,37,37]
  *   input W f32[20,3,7,7]
@@ -26,25 +26,25 @@
 #include "layers_mix.h"
 #include "sw_rt.h"
 
-struct conv_57de4543_ldm {
+struct conv_daa59618_ldm {
   float t_X_ldm[1][3][19][43];  /* X: 9804 bytes at 0 */
   char gap0_[20];
   float t_W_ldm[1][3][7][7];  /* W: 588 bytes at 9824 */
   char gap1_[20];
   float t_Y_ldm[1][1][7][19];  /* Y: 532 bytes at 10432 */
-  struct conv_57de4543_para para;
+  struct conv_daa59618_para para;
   volatile unsigned reply_para, reply_X, reply_W, reply_Y;
 };
-SW_CHECK(conv_57de4543_t_X_ldm_is_in_place, offsetof(struct conv_57de4543_ldm, t_X_ldm) == 0);
-SW_CHECK(conv_57de4543_t_W_ldm_is_in_place, offsetof(struct conv_57de4543_ldm, t_W_ldm) == 9824);
-SW_CHECK(conv_57de4543_t_Y_ldm_is_in_place, offsetof(struct conv_57de4543_ldm, t_Y_ldm) == 10432);
-SW_CHECK(conv_57de4543_buffers_fit, 10964 <= SW_LDM_BYTES - SW_LDM_RESERVED);
-SW_CHECK(conv_57de4543_all_fits, sizeof(struct conv_57de4543_ldm) <= SW_ARENA_BYTES);
+SW_CHECK(conv_daa59618_t_X_ldm_is_in_place, offsetof(struct conv_daa59618_ldm, t_X_ldm) == 0);
+SW_CHECK(conv_daa59618_t_W_ldm_is_in_place, offsetof(struct conv_daa59618_ldm, t_W_ldm) == 9824);
+SW_CHECK(conv_daa59618_t_Y_ldm_is_in_place, offsetof(struct conv_daa59618_ldm, t_Y_ldm) == 10432);
+SW_CHECK(conv_daa59618_buffers_fit, 10964 <= SW_LDM_BYTES - SW_LDM_RESERVED);
+SW_CHECK(conv_daa59618_all_fits, sizeof(struct conv_daa59618_ldm) <= SW_ARENA_BYTES);
 
-void conv_57de4543(void *arg) {
+void conv_daa59618(void *arg) {
   const int core = athread_get_id(-1);
   if (core >= 60) return;
-  struct conv_57de4543_ldm *ldm = LDM_OF(struct conv_57de4543_ldm);
+  struct conv_daa59618_ldm *ldm = LDM_OF(struct conv_daa59618_ldm);
 
   /* the parameters: where the tensors are in main memory */
   ldm->reply_para = 0;
@@ -86,12 +86,7 @@ void conv_57de4543(void *arg) {
   athread_get(PE_MODE, t_W + 147 * ff_core, ldm->t_W_ldm, 588, (void *)&ldm->reply_W, 0, 0, 0);
   dma_wait(&ldm->reply_X, issued_X);
   dma_wait(&ldm->reply_W, 1);
-  /* initialisation of Y */
-  {
-    floatv4 v_ = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
-    for (int i = 0; i < 132; i += 4) simd_store(v_, &((float *)ldm->t_Y_ldm)[i]);
-  }
-  for (int i = 132; i < 133; i++) ((float *)ldm->t_Y_ldm)[i] = 0.0f;
+  /* initialisation of Y: in the registers of the sum */
   {
     if (yy_n == 7) {
       {
@@ -99,18 +94,10 @@ void conv_57de4543(void *arg) {
         floatv4 acc10, acc11, acc12;
         floatv4 acc20, acc21, acc22;
         floatv4 acc30, acc31, acc32;
-        simd_load(acc00, &ldm->t_Y_ldm[0][0][0][0]);
-        simd_load(acc01, &ldm->t_Y_ldm[0][0][0][4]);
-        simd_load(acc02, &ldm->t_Y_ldm[0][0][0][8]);
-        simd_loadu(acc10, &ldm->t_Y_ldm[0][0][1][0]);
-        simd_loadu(acc11, &ldm->t_Y_ldm[0][0][1][4]);
-        simd_loadu(acc12, &ldm->t_Y_ldm[0][0][1][8]);
-        simd_loadu(acc20, &ldm->t_Y_ldm[0][0][2][0]);
-        simd_loadu(acc21, &ldm->t_Y_ldm[0][0][2][4]);
-        simd_loadu(acc22, &ldm->t_Y_ldm[0][0][2][8]);
-        simd_loadu(acc30, &ldm->t_Y_ldm[0][0][3][0]);
-        simd_loadu(acc31, &ldm->t_Y_ldm[0][0][3][4]);
-        simd_loadu(acc32, &ldm->t_Y_ldm[0][0][3][8]);
+        acc00 = acc01 = acc02 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+        acc10 = acc11 = acc12 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+        acc20 = acc21 = acc22 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+        acc30 = acc31 = acc32 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
         for (int rci = 0; rci < 3; rci++) {
           for (int ryi = 0; ryi < 7; ryi++) {
             for (int rxi = 0; rxi < 7; rxi++) {
@@ -162,14 +149,10 @@ void conv_57de4543(void *arg) {
         floatv4 acc10, acc11;
         floatv4 acc20, acc21;
         floatv4 acc30, acc31;
-        simd_load(acc00, &ldm->t_Y_ldm[0][0][0][12]);
-        simd_loadu(acc01, &ldm->t_Y_ldm[0][0][0][15]);
-        simd_loadu(acc10, &ldm->t_Y_ldm[0][0][1][12]);
-        simd_loadu(acc11, &ldm->t_Y_ldm[0][0][1][15]);
-        simd_loadu(acc20, &ldm->t_Y_ldm[0][0][2][12]);
-        simd_loadu(acc21, &ldm->t_Y_ldm[0][0][2][15]);
-        simd_loadu(acc30, &ldm->t_Y_ldm[0][0][3][12]);
-        simd_load(acc31, &ldm->t_Y_ldm[0][0][3][15]);
+        acc00 = acc01 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+        acc10 = acc11 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+        acc20 = acc21 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+        acc30 = acc31 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
         for (int rci = 0; rci < 3; rci++) {
           for (int ryi = 0; ryi < 7; ryi++) {
             for (int rxi = 0; rxi < 7; rxi++) {
@@ -208,21 +191,9 @@ void conv_57de4543(void *arg) {
         floatv4 acc00, acc01, acc02, acc03, acc04;
         floatv4 acc10, acc11, acc12, acc13, acc14;
         floatv4 acc20, acc21, acc22, acc23, acc24;
-        simd_load(acc00, &ldm->t_Y_ldm[0][0][4][0]);
-        simd_load(acc01, &ldm->t_Y_ldm[0][0][4][4]);
-        simd_load(acc02, &ldm->t_Y_ldm[0][0][4][8]);
-        simd_load(acc03, &ldm->t_Y_ldm[0][0][4][12]);
-        simd_loadu(acc04, &ldm->t_Y_ldm[0][0][4][15]);
-        simd_loadu(acc10, &ldm->t_Y_ldm[0][0][5][0]);
-        simd_loadu(acc11, &ldm->t_Y_ldm[0][0][5][4]);
-        simd_loadu(acc12, &ldm->t_Y_ldm[0][0][5][8]);
-        simd_loadu(acc13, &ldm->t_Y_ldm[0][0][5][12]);
-        simd_loadu(acc14, &ldm->t_Y_ldm[0][0][5][15]);
-        simd_loadu(acc20, &ldm->t_Y_ldm[0][0][6][0]);
-        simd_loadu(acc21, &ldm->t_Y_ldm[0][0][6][4]);
-        simd_loadu(acc22, &ldm->t_Y_ldm[0][0][6][8]);
-        simd_loadu(acc23, &ldm->t_Y_ldm[0][0][6][12]);
-        simd_loadu(acc24, &ldm->t_Y_ldm[0][0][6][15]);
+        acc00 = acc01 = acc02 = acc03 = acc04 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+        acc10 = acc11 = acc12 = acc13 = acc14 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+        acc20 = acc21 = acc22 = acc23 = acc24 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
         for (int rci = 0; rci < 3; rci++) {
           for (int ryi = 0; ryi < 7; ryi++) {
             for (int rxi = 0; rxi < 7; rxi++) {
@@ -283,21 +254,9 @@ void conv_57de4543(void *arg) {
         floatv4 acc00, acc01, acc02, acc03, acc04;
         floatv4 acc10, acc11, acc12, acc13, acc14;
         floatv4 acc20, acc21, acc22, acc23, acc24;
-        simd_load(acc00, &ldm->t_Y_ldm[0][0][0][0]);
-        simd_load(acc01, &ldm->t_Y_ldm[0][0][0][4]);
-        simd_load(acc02, &ldm->t_Y_ldm[0][0][0][8]);
-        simd_load(acc03, &ldm->t_Y_ldm[0][0][0][12]);
-        simd_loadu(acc04, &ldm->t_Y_ldm[0][0][0][15]);
-        simd_loadu(acc10, &ldm->t_Y_ldm[0][0][1][0]);
-        simd_loadu(acc11, &ldm->t_Y_ldm[0][0][1][4]);
-        simd_loadu(acc12, &ldm->t_Y_ldm[0][0][1][8]);
-        simd_loadu(acc13, &ldm->t_Y_ldm[0][0][1][12]);
-        simd_loadu(acc14, &ldm->t_Y_ldm[0][0][1][15]);
-        simd_loadu(acc20, &ldm->t_Y_ldm[0][0][2][0]);
-        simd_loadu(acc21, &ldm->t_Y_ldm[0][0][2][4]);
-        simd_loadu(acc22, &ldm->t_Y_ldm[0][0][2][8]);
-        simd_loadu(acc23, &ldm->t_Y_ldm[0][0][2][12]);
-        simd_loadu(acc24, &ldm->t_Y_ldm[0][0][2][15]);
+        acc00 = acc01 = acc02 = acc03 = acc04 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+        acc10 = acc11 = acc12 = acc13 = acc14 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+        acc20 = acc21 = acc22 = acc23 = acc24 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
         for (int rci = 0; rci < 3; rci++) {
           for (int ryi = 0; ryi < 7; ryi++) {
             for (int rxi = 0; rxi < 7; rxi++) {
@@ -356,16 +315,8 @@ void conv_57de4543(void *arg) {
       {
         floatv4 acc00, acc01, acc02, acc03, acc04;
         floatv4 acc10, acc11, acc12, acc13, acc14;
-        simd_loadu(acc00, &ldm->t_Y_ldm[0][0][3][0]);
-        simd_loadu(acc01, &ldm->t_Y_ldm[0][0][3][4]);
-        simd_loadu(acc02, &ldm->t_Y_ldm[0][0][3][8]);
-        simd_loadu(acc03, &ldm->t_Y_ldm[0][0][3][12]);
-        simd_load(acc04, &ldm->t_Y_ldm[0][0][3][15]);
-        simd_load(acc10, &ldm->t_Y_ldm[0][0][4][0]);
-        simd_load(acc11, &ldm->t_Y_ldm[0][0][4][4]);
-        simd_load(acc12, &ldm->t_Y_ldm[0][0][4][8]);
-        simd_load(acc13, &ldm->t_Y_ldm[0][0][4][12]);
-        simd_loadu(acc14, &ldm->t_Y_ldm[0][0][4][15]);
+        acc00 = acc01 = acc02 = acc03 = acc04 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+        acc10 = acc11 = acc12 = acc13 = acc14 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
         for (int rci = 0; rci < 3; rci++) {
           for (int ryi = 0; ryi < 7; ryi++) {
             for (int rxi = 0; rxi < 7; rxi++) {

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-struct matmul_34e71d04_para {
+struct matmul_525521c5_para {
   float *t_A;
   float *t_B;
   float *t_C;

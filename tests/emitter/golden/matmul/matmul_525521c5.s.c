@@ -1,5 +1,5 @@
 /*
- * matmul_34e71d04: compute-core function of layer layer_matmul
+ * matmul_525521c5: compute-core function of layer layer_matmul
  *
  *   input A f32[1,1024]
  *   input B f32[1024,1024]
@@ -26,23 +26,23 @@
 #include "layers_mix.h"
 #include "sw_rt.h"
 
-struct matmul_34e71d04_ldm {
+struct matmul_525521c5_ldm {
   float t_A_ldm[1][64];  /* A: 256 bytes at 0 */
   float t_B_ldm[64][128];  /* B: 32768 bytes at 256 */
   float t_C_ldm[1][128];  /* C: 512 bytes at 33024 */
-  struct matmul_34e71d04_para para;
+  struct matmul_525521c5_para para;
   volatile unsigned reply_para, reply_A, reply_B, reply_C;
 };
-SW_CHECK(matmul_34e71d04_t_A_ldm_is_in_place, offsetof(struct matmul_34e71d04_ldm, t_A_ldm) == 0);
-SW_CHECK(matmul_34e71d04_t_B_ldm_is_in_place, offsetof(struct matmul_34e71d04_ldm, t_B_ldm) == 256);
-SW_CHECK(matmul_34e71d04_t_C_ldm_is_in_place, offsetof(struct matmul_34e71d04_ldm, t_C_ldm) == 33024);
-SW_CHECK(matmul_34e71d04_buffers_fit, 33536 <= SW_LDM_BYTES - SW_LDM_RESERVED);
-SW_CHECK(matmul_34e71d04_all_fits, sizeof(struct matmul_34e71d04_ldm) <= SW_ARENA_BYTES);
+SW_CHECK(matmul_525521c5_t_A_ldm_is_in_place, offsetof(struct matmul_525521c5_ldm, t_A_ldm) == 0);
+SW_CHECK(matmul_525521c5_t_B_ldm_is_in_place, offsetof(struct matmul_525521c5_ldm, t_B_ldm) == 256);
+SW_CHECK(matmul_525521c5_t_C_ldm_is_in_place, offsetof(struct matmul_525521c5_ldm, t_C_ldm) == 33024);
+SW_CHECK(matmul_525521c5_buffers_fit, 33536 <= SW_LDM_BYTES - SW_LDM_RESERVED);
+SW_CHECK(matmul_525521c5_all_fits, sizeof(struct matmul_525521c5_ldm) <= SW_ARENA_BYTES);
 
-void matmul_34e71d04(void *arg) {
+void matmul_525521c5(void *arg) {
   const int core = athread_get_id(-1);
   if (core >= 1) return;
-  struct matmul_34e71d04_ldm *ldm = LDM_OF(struct matmul_34e71d04_ldm);
+  struct matmul_525521c5_ldm *ldm = LDM_OF(struct matmul_525521c5_ldm);
 
   /* the parameters: where the tensors are in main memory */
   ldm->reply_para = 0;
@@ -55,11 +55,7 @@ void matmul_34e71d04(void *arg) {
   for (int x = 0; x < 1; x++) {
     for (int yo = 0; yo < 8; yo++) {
       const int y_at = 128 * yo;
-      /* initialisation of C */
-      {
-        floatv4 v_ = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
-        for (int i = 0; i < 128; i += 4) simd_store(v_, &((float *)ldm->t_C_ldm)[i]);
-      }
+      /* initialisation of C: in the registers of the sum */
       for (int ko = 0; ko < 16; ko++) {
         const int k_at = 64 * ko;
         /* get A[x .. +1][k_at .. +64]: A inside ko */
@@ -72,17 +68,21 @@ void matmul_34e71d04(void *arg) {
         dma_wait(&ldm->reply_B, 1);
         for (int yi = 0; yi < 88; yi += 44) {
           floatv4 acc00, acc01, acc02, acc03, acc04, acc05, acc06, acc07, acc08, acc09, acc010;
-          simd_load(acc00, &ldm->t_C_ldm[0][yi]);
-          simd_load(acc01, &ldm->t_C_ldm[0][yi + 4]);
-          simd_load(acc02, &ldm->t_C_ldm[0][yi + 8]);
-          simd_load(acc03, &ldm->t_C_ldm[0][yi + 12]);
-          simd_load(acc04, &ldm->t_C_ldm[0][yi + 16]);
-          simd_load(acc05, &ldm->t_C_ldm[0][yi + 20]);
-          simd_load(acc06, &ldm->t_C_ldm[0][yi + 24]);
-          simd_load(acc07, &ldm->t_C_ldm[0][yi + 28]);
-          simd_load(acc08, &ldm->t_C_ldm[0][yi + 32]);
-          simd_load(acc09, &ldm->t_C_ldm[0][yi + 36]);
-          simd_load(acc010, &ldm->t_C_ldm[0][yi + 40]);
+          if (ko == 0) {
+            acc00 = acc01 = acc02 = acc03 = acc04 = acc05 = acc06 = acc07 = acc08 = acc09 = acc010 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+          } else {
+            simd_load(acc00, &ldm->t_C_ldm[0][yi]);
+            simd_load(acc01, &ldm->t_C_ldm[0][yi + 4]);
+            simd_load(acc02, &ldm->t_C_ldm[0][yi + 8]);
+            simd_load(acc03, &ldm->t_C_ldm[0][yi + 12]);
+            simd_load(acc04, &ldm->t_C_ldm[0][yi + 16]);
+            simd_load(acc05, &ldm->t_C_ldm[0][yi + 20]);
+            simd_load(acc06, &ldm->t_C_ldm[0][yi + 24]);
+            simd_load(acc07, &ldm->t_C_ldm[0][yi + 28]);
+            simd_load(acc08, &ldm->t_C_ldm[0][yi + 32]);
+            simd_load(acc09, &ldm->t_C_ldm[0][yi + 36]);
+            simd_load(acc010, &ldm->t_C_ldm[0][yi + 40]);
+          }
           for (int ki = 0; ki < 64; ki++) {
             floatv4 a_;
             floatv4 b0_, b1_, b2_, b3_, b4_, b5_, b6_, b7_, b8_, b9_, b10_;
@@ -124,16 +124,20 @@ void matmul_34e71d04(void *arg) {
         }
         {
           floatv4 acc00, acc01, acc02, acc03, acc04, acc05, acc06, acc07, acc08, acc09;
-          simd_load(acc00, &ldm->t_C_ldm[0][88]);
-          simd_load(acc01, &ldm->t_C_ldm[0][92]);
-          simd_load(acc02, &ldm->t_C_ldm[0][96]);
-          simd_load(acc03, &ldm->t_C_ldm[0][100]);
-          simd_load(acc04, &ldm->t_C_ldm[0][104]);
-          simd_load(acc05, &ldm->t_C_ldm[0][108]);
-          simd_load(acc06, &ldm->t_C_ldm[0][112]);
-          simd_load(acc07, &ldm->t_C_ldm[0][116]);
-          simd_load(acc08, &ldm->t_C_ldm[0][120]);
-          simd_load(acc09, &ldm->t_C_ldm[0][124]);
+          if (ko == 0) {
+            acc00 = acc01 = acc02 = acc03 = acc04 = acc05 = acc06 = acc07 = acc08 = acc09 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+          } else {
+            simd_load(acc00, &ldm->t_C_ldm[0][88]);
+            simd_load(acc01, &ldm->t_C_ldm[0][92]);
+            simd_load(acc02, &ldm->t_C_ldm[0][96]);
+            simd_load(acc03, &ldm->t_C_ldm[0][100]);
+            simd_load(acc04, &ldm->t_C_ldm[0][104]);
+            simd_load(acc05, &ldm->t_C_ldm[0][108]);
+            simd_load(acc06, &ldm->t_C_ldm[0][112]);
+            simd_load(acc07, &ldm->t_C_ldm[0][116]);
+            simd_load(acc08, &ldm->t_C_ldm[0][120]);
+            simd_load(acc09, &ldm->t_C_ldm[0][124]);
+          }
           for (int ki = 0; ki < 64; ki++) {
             floatv4 a_;
             floatv4 b0_, b1_, b2_, b3_, b4_, b5_, b6_, b7_, b8_, b9_;
