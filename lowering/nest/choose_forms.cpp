@@ -10,9 +10,13 @@ namespace stowage {
 LoopNest choose_forms(LoopNest nest, const Target& target) {
   nest.body = edited<Compute>(nest.body, [&](const Stmt&, Compute& compute) {
     const auto choice = [](const Compute& c) { return std::tuple(c.form, c.lane_axis, c.block_axis); };
-    const auto before = choice(compute);
+    const Compute before = compute;
     choose_form(nest, compute, target);
-    return choice(compute) != before;
+    const bool in_registers = before.part == Compute::Part::map && before.form == ComputeForm::register_block;
+    if (in_registers && compute.form == ComputeForm::vector && compute.lane_axis == before.lane_axis) {
+      compute = before;  // pass "registers" has made that of it
+    }
+    return choice(compute) != choice(before);
   });
   return nest;
 }

@@ -90,6 +90,7 @@ CoreCosts core_costs(const LoopNest& given, const ComputeCounts& computations, c
   }
   const std::vector<std::int64_t> without_fills = costs.computing;
   for (const auto& [id, totals] : fills) {
+    if (totals.executions == 0 && std::get<Fill>(find_statement(nest, id)->node).in_registers) continue;
     statements.push_back(fill_of_cores(nest, id, totals, target));
     add(statements.back(), costs.computing);
   }

@@ -35,7 +35,7 @@ class Walk {
   }
 
   /// `early`: by how many cycles each of the cores that compute is done sooner than the last one.
-  MeanWaits run(const std::vector<Walked>& body, const std::vector<double>& early) {
+  MeanWaits run(const std::vector<MeanStatement>& body, const std::vector<double>& early) {
     walk(body);
     await({});
     const double last = now_ - busy_until_;
@@ -90,7 +90,7 @@ class Walk {
     behind_ = now_ - others;
   }
 
-  [[nodiscard]] SlotId slot_of(const Walked& each) const {
+  [[nodiscard]] SlotId slot_of(const MeanStatement& each) const {
     return SlotId(each.first_slot.index() + at(each.value(values_)));
   }
 
@@ -100,34 +100,34 @@ class Walk {
     behind_ = 0;
   }
 
-  void walk(const std::vector<Walked>& block) {
-    for (const Walked& each : block) walk(each);
+  void walk(const std::vector<MeanStatement>& block) {
+    for (const MeanStatement& each : block) walk(each);
   }
 
-  void walk(const Walked& each) {
+  void walk(const MeanStatement& each) {
     ++executed_;
     switch (each.kind) {
-      case Walked::Kind::work:
+      case MeanStatement::Kind::work:
         now_ += each.slides_along && values_[*each.slides_along] == 0 ? each.first : each.cycles;
         is_busy();
         return;
-      case Walked::Kind::let: values_[each.variable] = each.value(values_); return;
-      case Walked::Kind::loop: walk_loop(each); return;
-      case Walked::Kind::guard: {
+      case MeanStatement::Kind::let: values_[each.variable] = each.value(values_); return;
+      case MeanStatement::Kind::loop: walk_loop(each); return;
+      case MeanStatement::Kind::guard: {
         const auto passes = [&](const CompiledIndex& e) { return e(values_) > 0; };
         if (each.guarded.empty() || std::any_of(each.guarded.begin(), each.guarded.end(), passes)) walk(each.body);
         return;
       }
-      case Walked::Kind::await_row:
+      case MeanStatement::Kind::await_row:
         await({.row = each.row});
         meet(each.cycles);
         return;
-      case Walked::Kind::await_slot: {
+      case MeanStatement::Kind::await_slot: {
         await({.slot = slot_of(each)});
         meet(each.cycles);
         return;
       }
-      case Walked::Kind::transfer: {
+      case MeanStatement::Kind::transfer: {
         meet(each.cycles);
         now_ += each.issue;
         is_busy();
@@ -143,7 +143,7 @@ class Walk {
     }
   }
 
-  void walk_loop(const Walked& loop) {
+  void walk_loop(const MeanStatement& loop) {
     std::vector<Trip> before;
     bool has_skipped = false;
     for (std::int64_t trip = 0; trip < loop.trips;) {
@@ -163,7 +163,7 @@ class Walk {
     }
   }
 
-  Trip followed(const std::vector<Walked>& body) {
+  Trip followed(const std::vector<MeanStatement>& body) {
     Trip trip;
     const double start = now_;
     const std::vector<double> waits = waits_;
@@ -264,7 +264,7 @@ std::vector<double> early_cycles(const LoopNest& nest, const CoreCosts& cores, c
 }  // namespace
 
 MeanWaits mean_waits(const LoopNest& nest, const NestCounts& counts, const CoreCosts& cores, const CostTable& table) {
-  return Walk(nest, table.size()).run(walked_statements(nest, counts, table), early_cycles(nest, cores, counts));
+  return Walk(nest, table.size()).run(mean_statements(nest, counts, table), early_cycles(nest, cores, counts));
 }
 
 }  // namespace stowage

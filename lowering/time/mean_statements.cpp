@@ -44,7 +44,7 @@ class Preparer {
     });
   }
 
-  std::vector<Walked> run() const { return prepared(nest_.body, 1); }
+  std::vector<MeanStatement> run() const { return prepared(nest_.body, 1); }
 
  private:
   void need(const IndexExpr& e) {
@@ -83,13 +83,13 @@ class Preparer {
     return executions == 0 ? 0 : meeting_cycles(table_[row->second].formula) / static_cast<double>(executions);
   }
 
-  [[nodiscard]] std::vector<Walked> prepared(const Block& block, double executions) const {
-    std::vector<Walked> made;
+  [[nodiscard]] std::vector<MeanStatement> prepared(const Block& block, double executions) const {
+    std::vector<MeanStatement> made;
     for (const StmtPtr& s : block) {
-      Walked walked = prepared(*s, executions);
-      const bool does_nothing = walked.kind == Walked::Kind::work && walked.cycles <= 0;
+      MeanStatement walked = prepared(*s, executions);
+      const bool does_nothing = walked.kind == MeanStatement::Kind::work && walked.cycles <= 0;
       if (does_nothing) continue;
-      if (walked.kind == Walked::Kind::work && !made.empty() && made.back().kind == Walked::Kind::work &&
+      if (walked.kind == MeanStatement::Kind::work && !made.empty() && made.back().kind == MeanStatement::Kind::work &&
           walked.slides_along == made.back().slides_along) {
         made.back().cycles += walked.cycles;
         made.back().first += walked.first;
@@ -101,8 +101,8 @@ class Preparer {
   }
 
   /// Work in all trips of a loop.
-  [[nodiscard]] static Walked repeated(const Walked& work, std::size_t variable, std::int64_t trips) {
-    Walked all = work;
+  [[nodiscard]] static MeanStatement repeated(const MeanStatement& work, std::size_t variable, std::int64_t trips) {
+    MeanStatement all = work;
     const auto times = static_cast<double>(trips);
     if (work.slides_along == variable) {
       all.cycles = work.first + (times - 1) * work.cycles;
@@ -116,34 +116,34 @@ class Preparer {
   }
 
   /// Work of no cycles where there is nothing to do.
-  [[nodiscard]] Walked prepared(const Stmt& statement, double executions) const {
-    Walked walked;
+  [[nodiscard]] MeanStatement prepared(const Stmt& statement, double executions) const {
+    MeanStatement walked;
     if (const auto* loop = std::get_if<Loop>(&statement.node)) {
       walked.trips = nest_.variables[loop->variable.index()].range.high + 1;
       walked.variable = loop->variable.index();
       walked.body = prepared(loop->body, executions * static_cast<double>(std::max<std::int64_t>(1, walked.trips)));
       const bool only_works =
-          walked.body.empty() || (walked.body.size() == 1 && walked.body[0].kind == Walked::Kind::work);
-      walked.kind = only_works ? Walked::Kind::work : Walked::Kind::loop;
+          walked.body.empty() || (walked.body.size() == 1 && walked.body[0].kind == MeanStatement::Kind::work);
+      walked.kind = only_works ? MeanStatement::Kind::work : MeanStatement::Kind::loop;
       if (only_works && !walked.body.empty()) walked = repeated(walked.body[0], walked.variable, walked.trips);
     } else if (const auto* guard = std::get_if<Guard>(&statement.node)) {
-      walked.kind = Walked::Kind::guard;
+      walked.kind = MeanStatement::Kind::guard;
       walked.body = prepared(guard->body, executions);
       if (has_transfer(guard->body)) {
         for (const IndexExpr& e : guard->any_positive) walked.guarded.push_back(compiled(e));
-      } else if (walked.body.empty() || (walked.body.size() == 1 && walked.body[0].kind == Walked::Kind::work)) {
+      } else if (walked.body.empty() || (walked.body.size() == 1 && walked.body[0].kind == MeanStatement::Kind::work)) {
         // What is done in some trips only is done in all of them, by its mean.
-        walked = walked.body.empty() ? Walked() : Walked(walked.body[0]);
+        walked = walked.body.empty() ? MeanStatement() : MeanStatement(walked.body[0]);
       }
     } else if (const auto* let = std::get_if<Let>(&statement.node)) {
       if (!needed_.contains(let->variable.index())) return walked;
-      walked.kind = Walked::Kind::let;
+      walked.kind = MeanStatement::Kind::let;
       walked.variable = let->variable.index();
       walked.value = compiled(let->value);
     } else if (const auto* wait = std::get_if<Wait>(&statement.node)) {
       walked.cycles = barrier_cycles_at(statement.id);
       if (barriers_.awaits_broadcast(statement.id)) return walked;
-      walked.kind = wait->slot ? Walked::Kind::await_slot : Walked::Kind::await_row;
+      walked.kind = wait->slot ? MeanStatement::Kind::await_slot : MeanStatement::Kind::await_row;
       if (wait->slot) {
         walked.first_slot = first_slot_[wait->slot->buffer];
         walked.value = compiled(wait->slot->slot);
@@ -160,7 +160,7 @@ class Preparer {
   }
 
   /// Of a sliding window the first trip computes the whole box, the others what is new; the mean was all that is known.
-  void slide(Walked& walked, StatementId statement) const {
+  void slide(MeanStatement& walked, StatementId statement) const {
     const auto found = windows_.find(statement);
     if (found == windows_.end()) return;
     const SlidingWindow& window = *found->second;
@@ -171,7 +171,7 @@ class Preparer {
     walked.cycles = walked.first * later;
   }
 
-  void prepare(Walked& walked, const Dma& dma, StatementId statement, double executions) const {
+  void prepare(MeanStatement& walked, const Dma& dma, StatementId statement, double executions) const {
     const auto row = row_.find(statement);
     if (row == row_.end()) return;
     const auto& cost = std::get<TransferCost>(table_[row->second].formula);
@@ -181,7 +181,7 @@ class Preparer {
     // Some executions may move nothing. Those for next trips are as many as trips with those of the first one.
     const double trips = dma.direction == DmaDirection::get ? transfers_into_.at(dma.buffer) : transfers;
     const double share = std::min(1.0, trips / executions);
-    walked.kind = Walked::Kind::transfer;
+    walked.kind = MeanStatement::Kind::transfer;
     walked.cycles = barrier_cycles_at(statement);
     walked.issue = share * issuing_cycles(cost) / transfers;
     walked.startup = share * cost.startup_cycles;
@@ -210,7 +210,7 @@ class Preparer {
 
 }  // namespace
 
-std::vector<Walked> walked_statements(const LoopNest& nest, const NestCounts& counts, const CostTable& table) {
+std::vector<MeanStatement> mean_statements(const LoopNest& nest, const NestCounts& counts, const CostTable& table) {
   return Preparer(nest, counts, table).run();
 }
 

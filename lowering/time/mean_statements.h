@@ -15,7 +15,7 @@
 namespace stowage {
 
 /// A statement with what one execution takes.
-struct Walked {
+struct MeanStatement {
   enum class Kind : std::uint8_t { work, transfer, await_row, await_slot, let, guard, loop };
   Kind kind = Kind::work;
   double cycles = 0;  ///< work: of the core; others: of the barrier before a transfer or behind a wait
@@ -31,11 +31,11 @@ struct Walked {
   std::size_t variable = 0;            ///< let, loop
   std::vector<CompiledIndex> guarded;  ///< guard that decides whether something is transferred
   std::int64_t trips = 0;              ///< loop
-  std::vector<Walked> body;
+  std::vector<MeanStatement> body;
 };
 
 /// Those that do something, work that follows work put together. `table` says what is filled, but not yet what is
 /// hidden.
-std::vector<Walked> walked_statements(const LoopNest& nest, const NestCounts& counts, const CostTable& table);
+std::vector<MeanStatement> mean_statements(const LoopNest& nest, const NestCounts& counts, const CostTable& table);
 
 }  // namespace stowage

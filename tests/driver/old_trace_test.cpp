@@ -12,7 +12,7 @@ namespace {
 TEST_CASE("a trace of version 2 prints the steps that this version's prints", "[trace]") {
   const Workplace here;
   REQUIRE(run_stowage({"network", "matmul", "-o", "matmul.onnx"}).code == 0);
-  // For the machine as it was described then: the trace tells its cycles, with fills in vectors as they are emitted
+  // For the machine as it was described then: the trace tells its cycles, as sums begin in registers
   // now.
   const std::string target = (source_folder() / "tests/driver/traces/sw26010-of-version-2.toml").string();
   REQUIRE(run_stowage({"compile", "matmul.onnx", "--target", target, "--planner", "swtvm", "--set",

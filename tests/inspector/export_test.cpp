@@ -3,6 +3,7 @@
 #include <QFile>
 #include <QImage>
 #include <QImageReader>
+#include <QImageReader>
 #include <QProcess>
 #include <QRegularExpression>
 #include <QSvgRenderer>
@@ -20,6 +21,7 @@ namespace {
 using namespace inspector;
 
 TEST_CASE("every pane exports as SVG, PNG and PDF in both themes", "[inspector]") {
+  QImageReader::setAllocationLimit(512);  // of MiB, for the code of a whole kernel
   const QTemporaryDir folder;
   Look look;
   Document document;

@@ -186,7 +186,7 @@ TEST_CASE("a pool that looks outside of a convolution's result: the padding come
     7      wait 6
     8      let conv_yy_at = max(2*yy_2 - 1, 0)
     9      let conv_yy_n = 2*yy_2 + 2 - max(2*yy_2 - 1, 0) in 1..3
-   10      fill conv_out_ldm with 0  // initialisation of conv_out
+   10      fill conv_out_ldm with 0 in registers sliding along yy_2  // initialisation of conv_out
    11      compute update conv_out_ldm = conv(X_ldm, W_ldm) over n=n_2:n_2 + 1, ff=0:2, yy=conv_yy_at:conv_yy_at + conv_yy_n <= 3, xx=0:4, rc=0:1, ry=0:3, rx=0:3 as register_block lane xx block ff
    12      fill conv_out_ldm around [0:1, 0:2, max(0, 1 - 2*yy_2):3 <= 3, 1:5] with -inf  // padding of conv_out
    13      fill pool_out_ldm with -inf  // initialisation of pool_out

@@ -248,9 +248,9 @@ TEST_CASE("a group that computes again, or has work for few cores, is dear but n
   REQUIRE(convolutions);
   const Target tiny = sunway(64, 512 + 48);  // four addresses and four reply words behind the buffers
   const Plan again = plan_of(twice, *convolutions, tiny);
-  CHECK(work_of(again).computed == 1973376);
+  CHECK(work_of(again).computed == 1540224);  // on each core the rows that two tiles want are computed once
   CHECK(work_of(again).needed == 589824);
-  CHECK(work_text(again, tiny) == "uses 64 of 64 cores and computes 3.35 times the operations that are needed");
+  CHECK(work_text(again, tiny) == "uses 64 of 64 cores and computes 2.61 times the operations that are needed");
   CHECK(work_text(plan_of(twice, *convolutions, sunway(4)), sunway(4)) ==
         "uses 4 of 4 cores and computes 1.09 times the operations that are needed");
 

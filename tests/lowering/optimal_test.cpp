@@ -277,7 +277,7 @@ std::set<std::string> dimensions_used(const GroupModel& model, const Schedule& b
 
 TEST_CASE("each dimension of the space of planner optimal wins somewhere") {
   std::set<std::string> strictly;
-  for (const std::uint64_t seed : {1, 23, 64, 1090}) {  // found by trying seeds from 1 on
+  for (const std::uint64_t seed : {1, 23, 64, 1352}) {  // found by trying seeds from 1 on
     fixtures::OperatorDraw draw(seed);
     const auto stages = seed % 2 == 0 ? small_operator(draw) : std::optional(long_product(draw));
     Target target = machine(draw);

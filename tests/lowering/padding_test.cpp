@@ -58,7 +58,7 @@ std::map<std::string, Filled> filled_by(const LoopNest& nest) {
   test::NestWalk walk(nest, 0);
   walk.run(nest.body, [&](const Stmt& statement) {
     const auto* fill = std::get_if<Fill>(&statement.node);
-    if (fill == nullptr) return;
+    if (fill == nullptr || fill->in_registers) return;  // nothing is stored where a sum begins in registers
     const Buffer& buffer = nest.buffers[fill->buffer];
     std::int64_t kept = fill->around ? 1 : 0;
     for (std::size_t d = 0; fill->around && d < buffer.extents.size(); ++d) {
@@ -99,7 +99,7 @@ TEST_CASE("filling costs what it costs: a term of the time model") {
     elements += filled.elements;
     stores += filled.stores;
   }
-  REQUIRE(elements > stores);
+  REQUIRE(elements == 2 * 6 * 2 + 2 * (2 * 14));
   std::int64_t cycles = 0;
   for (const TimeTerm& term : plan.time.terms) {
     if (kind_of(term.cost) != CostKind::fill) continue;
