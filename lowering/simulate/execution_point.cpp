@@ -122,7 +122,8 @@ ExecutionPoint execution_point(const LoopNest& nest, const Target& target, const
       totals[static_cast<std::size_t>(TrackState::compute)] + totals[static_cast<std::size_t>(TrackState::issue)];
   const bool waits = moment && (moment->state == TrackState::wait_for_get || moment->state == TrackState::wait_for_put);
   const ComputedBoxes computed(nest);
-  return Way(computed.nest(), target, core).after(busy, waits ? std::optional<StatementId>(moment->statement) : std::nullopt);
+  return Way(computed.nest(), target, core)
+      .after(busy, waits ? std::optional<StatementId>(moment->statement) : std::nullopt);
 }
 
 }  // namespace stowage

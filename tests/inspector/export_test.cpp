@@ -3,7 +3,6 @@
 #include <QFile>
 #include <QImage>
 #include <QImageReader>
-#include <QImageReader>
 #include <QProcess>
 #include <QRegularExpression>
 #include <QSvgRenderer>
