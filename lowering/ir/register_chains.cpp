@@ -68,6 +68,9 @@ class ChainFinder {
     if (compute == nullptr || compute->part != Compute::Part::update || !compute->lane_axis) return false;
     if (compute->form != ComputeForm::register_block) return false;
     const Stage& stage = nest_.stages.stages[compute->stage];
+    // Of nothing to sum no code is emitted, that of its chain neither.
+    const auto is_nothing = [](const Range& range) { return range.max_extent <= 0; };
+    if (std::any_of(compute->box.begin(), compute->box.end(), is_nothing)) return false;
     return nest_.buffers[compute->output_buffer].type == ElementType::f32 &&
            std::none_of(stage.reads.begin(), stage.reads.end(), has_values_in_index);
   }
