@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/athread_machine.h"
 #include "lowering/ir/compute_form.h"
 
 namespace stowage {
@@ -69,8 +70,11 @@ class ChainFinder {
     if (compute->form != ComputeForm::register_block) return false;
     const Stage& stage = nest_.stages.stages[compute->stage];
     // Of nothing to sum no code is emitted, that of its chain neither.
-    const auto is_nothing = [](const Range& range) { return range.max_extent <= 0; };
+    const auto is_nothing = [](const Range& range) {
+      return range.extent.is_constant() && range.extent.constant() <= 0;
+    };
     if (std::any_of(compute->box.begin(), compute->box.end(), is_nothing)) return false;
+    if (compute->box[compute->lane_axis->index()].max_extent < lanes_of_floatv4) return false;
     return nest_.buffers[compute->output_buffer].type == ElementType::f32 &&
            std::none_of(stage.reads.begin(), stage.reads.end(), has_values_in_index);
   }
@@ -103,12 +107,15 @@ class ChainFinder {
         chains_.push_back(std::move(chain));
         return;
       }
-      const bool may_leave =
-          here.loop != nullptr && (here.bit & moves) == 0 && here.at + 1 == here.block->size() &&
-          bounds(here.loop->extent, [&](VarId v) { return nest_.variables[v.index()].range; }).low >= 1;
+      const bool may_leave = here.loop != nullptr && (here.bit & moves) == 0 && here.at + 1 == here.block->size() &&
+                             is_entered(*here.loop) && (loops_of(here.loop->extent) & here.bit) == 0;
       if (!may_leave) return;
       chain.trips.insert(chain.trips.begin(), here.loop);
     }
+  }
+
+  [[nodiscard]] bool is_entered(const Loop& loop) const {
+    return bounds(loop.extent, [&](VarId v) { return nest_.variables[v.index()].range; }).low >= 1;
   }
 
   /// The loops with which the sum's elements become others.

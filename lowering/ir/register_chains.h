@@ -21,9 +21,10 @@ struct RegisterChain {
 };
 
 /// The chains that a nest may have, those of statements that are not marked too. Of each sum in register blocks that
-/// has a fill of its whole buffer in front of it. The loops between the two are entered for sure, and have the sum as
-/// the last of their statements; nothing between them uses the buffer's bytes. The ends stand right behind, each over
-/// the box of the sum, and read what is in its place and what moves along the lanes element by element or not at all.
+/// has a fill of its whole buffer in front of it. The loops between the two are entered for sure, have trips that do
+/// not depend on data, and have the sum as the last of their statements; nothing between them uses the buffer's bytes.
+/// The ends stand right behind, each over the box of the sum, and read what is in its place and what moves along the
+/// lanes element by element or not at all.
 std::vector<RegisterChain> possible_register_chains(const LoopNest& nest);
 
 /// Of these what is marked. Pointers are to the nest's statements.

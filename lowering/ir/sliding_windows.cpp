@@ -66,40 +66,51 @@ class Expanded {
 
 const Compute& sum_of(const RegisterChain& chain) { return std::get<Compute>(chain.sum->node); }
 
-/// By a statement of the body that is not of the chain, nor a fill around what is there.
-bool is_written_otherwise(const LoopNest& nest, const RegisterChain& chain) {
+/// Whether statements of the body that are not of the chain do more with the buffer's bytes than read what the chain
+/// has computed and fill what lies around that: then another rule has seen that the fill leaves all of it.
+bool is_used_otherwise(const LoopNest& nest, const RegisterChain& chain) {
   std::set<StatementId> own = {chain.start->id, chain.sum->id};
   for (const Stmt* end : chain.ends) own.insert(end->id);
-  const Buffer& buffer = nest.buffers[sum_of(chain).output_buffer];
-  bool written = false;
+  const Compute& last = chain.ends.empty() ? sum_of(chain) : std::get<Compute>(chain.ends.back()->node);
+  const Buffer& buffer = nest.buffers[last.output_buffer];
+  bool otherwise = false;
   visit_statements(chain.around->body, [&](const Stmt& s) {
     if (own.contains(s.id)) return;
-    const auto writes = [&](BufferId other) { written = written || overlap(nest.buffers[other], buffer); };
-    if (const auto* fill = std::get_if<Fill>(&s.node); fill != nullptr && !fill->around) writes(fill->buffer);
-    if (const auto* compute = std::get_if<Compute>(&s.node)) writes(compute->output_buffer);
-    if (const auto* dma = std::get_if<Dma>(&s.node); dma != nullptr && dma->direction == DmaDirection::get)
-      writes(dma->buffer);
-    if (const auto* broadcast = std::get_if<Broadcast>(&s.node)) writes(broadcast->buffer);
+    const auto* compute = std::get_if<Compute>(&s.node);
+    const auto* fill = std::get_if<Fill>(&s.node);
+    bool writes = compute != nullptr;  // the first of its uses
+    visit_uses(s, [&](const BufferUse& use) {
+      if (overlap(nest.buffers[use.buffer], buffer)) {
+        const bool is_read = compute != nullptr && !writes && use.origin.empty();
+        const bool is_padded = fill != nullptr && fill->around && use.buffer == last.output_buffer.buffer;
+        otherwise = otherwise || !(is_read || is_padded);
+      }
+      writes = false;
+    });
   });
-  return written;
+  return otherwise;
 }
+
+/// Whether an expression is the same in another trip as long as the variables in it are.
+bool depends_on_data(const IndexExpr& e) { return !tensor_values_of(e).empty(); }
 
 /// A window of a chain as far as its statements say; whether trips find what they do not compute is not looked at.
 std::optional<SlidingWindow> window_of(const LoopNest& nest, RegisterChain chain, const Expanded& expanded) {
   const Compute& sum = sum_of(chain);
   const Buffer& buffer = nest.buffers[sum.output_buffer];
-  if (chain.around == nullptr || buffer.slots > 1 || is_written_otherwise(nest, chain)) return std::nullopt;
+  if (chain.around == nullptr || buffer.slots > 1 || is_used_otherwise(nest, chain)) return std::nullopt;
   const VarId along = chain.around->variable;
   std::vector<IndexExpr> origin;
   for (const IndexExpr& e : origin_of(nest, sum.output_buffer)) origin.push_back(expanded.of(e));
+  if (std::any_of(origin.begin(), origin.end(), depends_on_data)) return std::nullopt;
   const auto motion = motion_of(origin, along);
   if (!motion) return std::nullopt;
   const std::int64_t kept = buffer.extents[motion->dimension] - motion->step;
   if (kept <= 0) return std::nullopt;
   for (std::size_t a = 0; a < nest.stages.stages[sum.stage].spatial; ++a) {
-    if (a == motion->dimension) continue;
     for (const IndexExpr& e : {expanded.of(sum.box[a].start), expanded.of(sum.box[a].extent)}) {
-      if (mentions(e, along)) return std::nullopt;  // not that of the trip before
+      const bool is_of_trip = mentions(e, along) && a != motion->dimension;
+      if (is_of_trip || depends_on_data(e)) return std::nullopt;  // not that of the trip before
     }
   }
   return SlidingWindow{std::move(chain), along, motion->dimension, motion->step, kept};
@@ -215,11 +226,11 @@ class BoxWriter {
     staying.extent = staying.extent - kept;
     const StmtPtr start = with_node(s, std::move(fill));
     const std::set<VarId> used = variables_of(from);
-    const bool has_values = std::none_of(used.begin(), used.end(), [&](VarId v) {
+    const bool is_known_here = std::none_of(used.begin(), used.end(), [&](VarId v) {
       const auto let = lets_.find(v);
       return let != lets_.end() && let->second > s.id;
     });
-    if (!has_values) {
+    if (!is_known_here) {
       from_.emplace(&window, from);
       return {start};
     }

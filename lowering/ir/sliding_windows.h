@@ -25,18 +25,21 @@ struct SlidingWindow {
 };
 
 /// The windows that a nest may have. Of chains that stand in the body of a loop whose trips move the box along one
-/// dimension by a constant number of elements, fewer than it has; of whose buffer nothing else in the body writes a
-/// byte but fills around the box; and where each trip finds what it does not compute in what the trip before had.
+/// dimension by a constant number of elements, fewer than it has, whatever the data; with whose buffer's bytes nothing
+/// else in the body does more than read them and fill what lies around the box; and where each trip finds what it does
+/// not compute in what the trip before had.
 std::vector<SlidingWindow> possible_sliding_windows(const LoopNest& nest);
 
-/// Of these what is marked, in a nest that is sound: what trips find is not looked at again.
+/// Of these what is marked, in a nest that is sound or the ComputedBoxes of one: what trips find is not looked at
+/// again.
 std::vector<SlidingWindow> sliding_windows(const LoopNest& nest);
 
 /// Whether what moves along a dimension of a buffer does so in vectors of so many lanes.
 bool moves_in_vectors(const Buffer& buffer, std::size_t dimension, std::int64_t lanes);
 
 /// A nest with the boxes that are computed, for who emits, counts and times: of the chains of sliding windows what the
-/// trip before has not. Their fills are around what of the buffer is not moved. It is not sound by itself.
+/// trip before has not. Their fills are around what of the buffer is not moved, and have in front of them, under the
+/// same id, a name for where the box begins. It is not sound by itself. Made of one, it comes to the same once more.
 class ComputedBoxes {
  public:
   /// `nest` must outlive this: where it has no windows it is what is asked for.

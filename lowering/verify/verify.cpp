@@ -420,7 +420,7 @@ Broken first_broken(const LoopNest& nest, const Target& target) {
   if (auto broken = verify_units(nest, target)) return broken;
   if (auto broken = verify_flow(nest)) return broken;
   if (auto broken = verify_padding(nest)) return broken;
-  if (auto broken = verify_registers(nest)) return broken;
+  if (auto broken = verify_registers(nest, target)) return broken;
   if (auto broken = verify_windows(nest)) return broken;
   return verify_writes(nest);
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "core/athread_machine.h"
 #include "lowering/ir/register_chains.h"
 #include "lowering/ir/sliding_windows.h"
 #include "lowering/verify/verify_rules.h"
@@ -27,10 +28,11 @@ Broken verify_windows(const LoopNest& nest) {
   return broken;
 }
 
-Broken verify_registers(const LoopNest& nest) {
+Broken verify_registers(const LoopNest& nest, const Target& target) {
   std::set<StatementId> starts;
   std::map<StatementId, const Compute*> sums;  // of what may be computed in their registers, as far as all before it is
-  const std::vector<RegisterChain> possible = possible_register_chains(nest);
+  std::vector<RegisterChain> possible;         // none where vectors are no floatv4, as register blocks are of these
+  if (target.cores.vector_lanes == lanes_of_floatv4) possible = possible_register_chains(nest);
   for (const RegisterChain& chain : possible) {
     starts.insert(chain.start->id);
     for (const Stmt* end : chain.ends) {

@@ -50,7 +50,7 @@ Broken verify_flow(const LoopNest& nest);
 /// What is read outside of a tensor was filled with the value that is to be there, and not overwritten since.
 Broken verify_padding(const LoopNest& nest);
 /// What is marked as carried in the registers of a sum may be (lowering/ir/register_chains.h).
-Broken verify_registers(const LoopNest& nest);
+Broken verify_registers(const LoopNest& nest, const Target& target);
 /// So may what is marked as kept from trip to trip (lowering/ir/sliding_windows.h).
 Broken verify_windows(const LoopNest& nest);
 /// Every element of a written tensor written exactly once, so that no two cores write the same one.

@@ -98,6 +98,12 @@ TEST_CASE("what is in the way of a chain", "[registers]") {
   std::string outside = replaced(text, "    3    fill TT with 0  // begins\n", "");
   outside = replaced(outside, "    2  for yo", "    2  fill TT with 0\n    3  for yo");
   CHECK_FALSE(is_found(outside));
+  // A sum of nothing, for which no code is emitted.
+  const std::string nothing = ChainNest{}.text();
+  REQUIRE(is_found(nothing));
+  CHECK_FALSE(is_found(replaced(nothing, "l=0:8, k=0:4 as", "l=0:8, k=0:0 <= 1 as")));
+  // How often it is summed the data say: they may change before the last trip.
+  CHECK_FALSE(is_found(replaced(text, "for ko < 2 of k", "for ko < 1 + @0[1] of k")));
   // A sum whose form is another one.
   CHECK_FALSE(is_found(replaced(text, "as register_block lane l block y", "as vector lane l")));
   const auto ends = [](const std::string& changed) {
@@ -108,12 +114,37 @@ TEST_CASE("what is in the way of a chain", "[registers]") {
   CHECK(ends(replaced(text, "R[y < 10, l < 8] = max((#1 + #0), 0.0)", "R[y < 10, l < 8] = exp((#1 + #0))")) == 0);
 }
 
+TEST_CASE("forms that are chosen anew take along what was carried in registers", "[registers]") {
+  const std::string text = to_text(marked({}));
+  CHECK(to_text(choose_forms(parsed(text), machine())) == text);
+  // Blocks that a person has left out of the sum and of the bound are chosen for both.
+  std::string without = text;
+  for (int times = 0; times < 2; ++times) without.erase(without.find(" block y"), 8);
+  REQUIRE(verdict(without) == "sound");
+  CHECK(to_text(choose_forms(parsed(without), machine())) == text);
+  // A machine without vectors has no such blocks, and keeps nothing in them.
+  Target scalar = machine();
+  scalar.cores.vector_lanes = 1;
+  const LoopNest plain = choose_forms(parsed(text), scalar);
+  CHECK(verify(plain, scalar).value_or("sound") == "sound");
+  CHECK_THAT(to_text(plain), !Catch::Contains("registers"));
+  CHECK(verify(parsed(text), scalar).value_or("sound") != "sound");
+}
+
 TEST_CASE("what is in the way of a sliding window", "[registers]") {
   const auto is_found = [](const std::string& text) { return !possible_sliding_windows(parsed(text)).empty(); };
   const std::string text = ChainNest{}.text();
   REQUIRE(is_found(text));
   // Something else is written over what would be kept.
   CHECK_FALSE(is_found(replaced(text, "buffer YY f32[2,8] at 352", "buffer YY f32[2,8] at 224")));
+  // So is a fill around nothing, of a buffer that lies over it; and what is stored is followed slot by slot.
+  const std::string over = replaced(text, "  body {", "  buffer ZZ f32[4,8] at 224, 128 bytes = T[2*yo, 0]\n  body {");
+  REQUIRE(is_found(over));
+  CHECK_FALSE(
+      is_found(replaced(over, "   10    fill YY", "   99    fill ZZ around [0:0, 0:8] with 0\n   10    fill YY")));
+  CHECK_FALSE(is_found(replaced(text, "put YY -> Y[2*yo:2*yo + 2, 0:8]", "put RR -> Y[2*yo:2*yo + 2, 0:8]")));
+  // Where the box lies the data say, which may be others in the next trip.
+  CHECK_FALSE(is_found(replaced(replaced(text, "T[2*yo, 0]", "T[2*yo, @0[9]]"), "R[2*yo, 0]", "R[2*yo, @0[9]]")));
   // Tiles have no row in common.
   CHECK_FALSE(is_found(replaced(replaced(text, "T[2*yo, 0]", "T[4*yo, 0]"), "R[2*yo, 0]", "R[4*yo, 0]")));
   // The box goes back.
