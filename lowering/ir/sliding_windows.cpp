@@ -91,7 +91,7 @@ bool is_used_otherwise(const LoopNest& nest, const RegisterChain& chain) {
   return otherwise;
 }
 
-/// Whether an expression is the same in another trip as long as the variables in it are.
+/// Whether an expression may be another one in the next trip although the variables in it are the same.
 bool depends_on_data(const IndexExpr& e) { return !tensor_values_of(e).empty(); }
 
 /// A window of a chain as far as its statements say; whether trips find what they do not compute is not looked at.
