@@ -20,6 +20,7 @@
 #include "emitter/athread/kernel.h"
 #include "emitter_templates.h"
 #include "lowering/model/ldm_room.h"
+#include "lowering/program/memory_image.h"
 
 namespace stowage {
 namespace {
@@ -82,12 +83,12 @@ class ProgramEmitter {
 
   // ---- places in main memory ----
 
-  [[nodiscard]] std::string address(TensorId tensor) const {
-    const MemoryAllocation* place = program_.memory.find(tensor);
-    check(place != nullptr, "a tensor without a place in main memory");
-    return fmt::format("{} + {}", place->area == MemoryAllocation::Area::parameters ? "parameters" : "activations",
-                       place->offset);
+  [[nodiscard]] static std::string address(const MemoryRange& range) {
+    return fmt::format("{} + {}", range.area == MemoryAllocation::Area::parameters ? "parameters" : "activations",
+                       range.offset);
   }
+
+  [[nodiscard]] std::string address(TensorId tensor) const { return address(memory_range(program_, tensor)); }
 
   /// From the first element to the last; an output of branches run alone may have gaps.
   [[nodiscard]] std::int64_t bytes_of(TensorId id) const {
@@ -96,11 +97,7 @@ class ProgramEmitter {
   }
 
   [[nodiscard]] std::string address(StepId step, StageTensorId index) const {
-    const StageTensor& tensor = program_.steps[step].step_plan()->stages().tensors[index];
-    if (const auto source = tensor.in_memory()) return address(*source);
-    const StageConstantAllocation* place = program_.memory.find_stage_constant(step, index);
-    check(place != nullptr, "a constant without a place in main memory");
-    return fmt::format("parameters + {}", place->offset);
+    return address(memory_range(program_, step, index));
   }
 
   [[nodiscard]] static std::string element_type(const LoopNest& nest, NestTensorId tensor) {

@@ -9,10 +9,10 @@
 
 #include "core/check.h"
 #include "core/index.h"
-#include "core/storage_box.h"
 #include "emitter/athread/kernel.h"
 #include "emitter/emulation/emulated_sources.h"
 #include "lowering/program/management_plan.h"
+#include "lowering/program/memory_image.h"
 #include "lowering/time/dma_alignment.h"
 
 namespace stowage {
@@ -44,15 +44,9 @@ std::int64_t up(std::int64_t bytes, std::int64_t unit) { return (bytes + unit - 
 EmulatedRange range_of(const Program& program, StepId step, StageTensorId id, bool written) {
   const std::int64_t unit = program.target.dma.alignment;
   const StageTensor& tensor = program.steps[step].step_plan()->stages().tensors[id];
-  if (const auto source = tensor.in_memory()) {
-    const MemoryAllocation* allocation = program.memory.find(*source);
-    check(allocation != nullptr, "a tensor of a kernel has no place in main memory");
-    return {tensor.name, allocation->area == MemoryAllocation::Area::parameters ? 0 : 1, allocation->offset,
-            up(allocation->bytes, unit), written};
-  }
-  const StageConstantAllocation* allocation = program.memory.find_stage_constant(step, id);
-  check(allocation != nullptr, "a constant of a kernel has no place in main memory");
-  return {tensor.name, 0, allocation->offset, up(allocation->bytes, unit), false};
+  const MemoryRange range = memory_range(program, step, id);
+  return {tensor.name, range.area == MemoryAllocation::Area::parameters ? 0 : 1, range.offset, up(range.bytes, unit),
+          written};
 }
 
 /// What lies between the buffers; what follows the last one is the kernel's (parameters and reply words).
@@ -133,13 +127,6 @@ EmulationJob job_of(const Program& program, const EmittedProgram& emitted, const
   job.dma_alignment = program.target.dma.alignment;
   job.unaligned = unaligned_lines(program, emitted);
   return job;
-}
-
-Tensor tensor_of(const Graph& graph, TensorId id, std::vector<std::byte> bytes) {
-  const GraphTensor& tensor = graph.tensor(id);
-  if (tensor.inside && !is_dense(tensor.shape, tensor.inside->strides))
-    return gathered(tensor.type, tensor.shape, tensor.inside->strides, bytes);
-  return {tensor.type, tensor.shape, std::move(bytes)};
 }
 
 /// Changed sources may write less or more than the tensor has.
@@ -245,12 +232,12 @@ Result<EmulationResult> emulate(const Program& program, const EmittedProgram& em
     if (!keep_outputs) break;
     std::vector<Tensor> stored;
     for (const TensorId tensor : stored_by(program.steps[s].group))
-      stored.push_back(tensor_of(graph, tensor, std::move(*dump++)));
+      stored.push_back(value_in_memory(graph, tensor, std::move(*dump++)));
     on_output(s, stored);
   }
   EmulationResult result;
   for (std::size_t i = 0; i < graph.outputs().size(); ++i)
-    result.outputs.push_back(tensor_of(graph, graph.outputs()[i], std::move(run->results[i])));
+    result.outputs.push_back(value_in_memory(graph, graph.outputs()[i], std::move(run->results[i])));
   auto counts = statement_counts(program, emitted, launches, *run, options.changed_sources, diagnostics);
   if (!counts) return Failed{};
   result.counts = *std::move(counts);
