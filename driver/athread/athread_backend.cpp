@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/athread/athread_backend.h"
 
-#include <map>
-#include <set>
 #include <utility>
 #include <variant>
 
@@ -326,39 +324,6 @@ Result<BackendRun> AthreadBackend::run(const Program& program, const EmittedProg
   if (!settings.sanitize || settings.changed_sources) return run_sources(program, emitted);
   const Program zoned = with_red_zones(program);
   return run_sources(zoned, emit_athread(zoned));
-}
-
-std::vector<CountError> compare_counts(const Program& program, const EmulationResult& emulation) {
-  std::map<std::pair<StepId, StatementId>, DmaTotals> emulated;
-  for (const StatementCount& count : emulation.counts) {
-    DmaTotals& totals = emulated[{count.step, count.statement}];
-    totals.transfers += count.transfers;
-    totals.operations += count.operations;
-    totals.bytes += count.bytes;
-  }
-  std::vector<CountError> errors;
-  for (const StepId step : program.steps.ids()) {
-    const Plan* const plan = program.steps[step].plan();
-    if (plan == nullptr) continue;
-    const auto expect = [&, &name = program.steps[step].group.name](std::optional<StatementId> statement,
-                                                                    const char* what, std::int64_t predicted,
-                                                                    std::int64_t counted) {
-      if (predicted != counted) errors.push_back({name, statement, what, predicted, counted});
-    };
-    for (const auto& [statement, predicted] : plan->counts.dma) {
-      const DmaTotals counted = emulated[{step, statement}];
-      expect(statement, "transfers", predicted.transfers, counted.transfers);
-      expect(statement, "operations", predicted.operations, counted.operations);
-      expect(statement, "bytes", predicted.bytes, counted.bytes);
-      emulated.erase({step, statement});
-    }
-    expect(std::nullopt, "LDM peak", plan->nest.ldm_bytes, emulation.ldm_peak_bytes.at(step));
-  }
-  for (const auto& [key, counted] : emulated) {  // counted but never predicted
-    const std::string& name = program.steps.at(key.first).group.name;
-    errors.push_back({name, key.second, "operations", 0, counted.operations});
-  }
-  return errors;
 }
 
 }  // namespace stowage

@@ -47,7 +47,4 @@ class AthreadBackend final : public Backend {
                                               const WorkContext& work) const override;
 };
 
-/// Figures of prediction and emulation that differ, statement by statement.
-std::vector<CountError> compare_counts(const Program& program, const EmulationResult& emulation);
-
 }  // namespace stowage

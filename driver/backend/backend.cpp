@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/toml_reader.h"
+#include "driver/json/damage.h"
+#include "driver/json/json.h"
 #include "fusion/fold/channel_blocks.h"
 #include "lowering/program/memory_map.h"
 
@@ -37,6 +40,15 @@ class CostByPlan final : public GroupCost {
   const Target& target_;
   CostOptions options_;
 };
+
+/// The kernel of a group of which everything is chosen.
+StepWork planned_again(const Backend& backend, std::map<std::string, std::int64_t> chosen, const Graph& graph,
+                       const FusedOperator& group, const Target& target) {
+  const NumberSchedule fixed(std::move(chosen));
+  PlannedStep planned = backend.plan_group(graph, group, &fixed, backend.default_planner(), target, {}, {});
+  if (const auto* refused = std::get_if<Decision>(&planned)) throw Damage(refused->reason);
+  return std::get<StepWork>(std::move(planned));
+}
 
 void report_unknown_names(const FusedGraph& fused, const FixedSchedules& fixed, Diagnostics& diagnostics) {
   std::vector<std::string> names;
@@ -88,6 +100,44 @@ Result<Program> Backend::plan(const FusedGraph& fused, const FixedSchedules& fix
   if (work.diagnostics.has_errors()) return Failed{};
   program.memory = plan_memory(fused, program.steps, target.main_memory.line_bytes);
   return program;
+}
+
+std::vector<ScheduleKey> Backend::schedule_keys() const { return {}; }
+
+std::map<std::string, std::int64_t> Backend::chosen(const StepPlan& /*plan*/) const { return {}; }
+
+void Backend::read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed) const {
+  std::map<std::string, std::int64_t> numbers;
+  bool is_whole = true;
+  for (const ScheduleKey& key : schedule_keys()) {
+    is_whole = table.read(key.name, numbers[key.name], key.range, Need::required) && is_whole;
+  }
+  table.finish();
+  if (is_whole) fixed.schedules[name] = std::make_shared<const NumberSchedule>(std::move(numbers));
+}
+
+StepWork Backend::moved(const StepWork& work, const Graph& graph, const FusedOperator& group,
+                        const Target& target) const {
+  const auto* const launch = std::get_if<KernelLaunch>(&work);
+  return launch == nullptr ? work : planned_again(*this, chosen(*launch->plan), graph, group, target);
+}
+
+Json Backend::stored(const StepPlan& plan) const {
+  return {{"schedule", chosen(plan)}, {"nest", lines_of(plan.text())}};
+}
+
+StepWork Backend::restored(const Json& entries, const std::string& text, const Graph& graph, const FusedOperator& group,
+                           const Target& target) const {
+  std::map<std::string, std::int64_t> numbers;
+  for (const ScheduleKey& key : schedule_keys()) {
+    numbers[key.name] = whole_number(entries.at("schedule").at(key.name), key.range.low, key.range.high);
+  }
+  StepWork work = planned_again(*this, numbers, graph, group, target);
+  const StepPlan& plan = *std::get<KernelLaunch>(work).plan;
+  if (plan.text() != text || chosen(plan) != numbers) {
+    throw Damage(fmt::format("'{}' is not what this version plans", group.name));
+  }
+  return work;
 }
 
 std::string Backend::default_layout(const std::string& /*planner*/) const { return std::string(given_layout); }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -17,6 +18,7 @@
 #include "core/target.h"
 #include "core/trace.h"
 #include "driver/backend/alternative.h"
+#include "driver/backend/count_errors.h"
 #include "driver/backend/fixed_schedules.h"
 #include "driver/backend/simulated_step.h"
 #include "driver/backend/step_timeline.h"
@@ -32,19 +34,10 @@ namespace stowage {
 
 class TomlTable;  // core/toml_reader.h
 
-/// One figure in which prediction and emulation differ.
-struct CountError {
-  std::string name;                      ///< fused operator
-  std::optional<StatementId> statement;  ///< none: of the whole step
-  std::string what;                      ///< "transfers", "operations", "bytes", "LDM peak"
-  std::int64_t predicted = 0;
-  std::int64_t emulated = 0;
-};
-
 /// A program that ran.
 struct BackendRun {
   EmulationResult emulation;
-  std::vector<CountError> counts;  ///< figures that the plans had predicted otherwise
+  std::vector<CountError> counts;  ///< compare_counts() of the plans that ran
 };
 
 /// Who listens while work goes on, and how it is stopped.
@@ -72,8 +65,12 @@ class Backend {
   [[nodiscard]] virtual std::vector<std::string> evaluator_names() const;
   /// What the summary of a compilation compares it with. A family that knows nothing leaves it as it is.
   [[nodiscard]] virtual std::vector<Alternative> alternatives(const CompiledBy& compiled) const;
+  /// A family whose schedules are numbers says which, and those of a kernel, with which plan_group() by the default
+  /// planner plans it again. It leaves read_schedule(), moved(), stored() and restored() as they are.
+  [[nodiscard]] virtual std::vector<ScheduleKey> schedule_keys() const;
+  [[nodiscard]] virtual std::map<std::string, std::int64_t> chosen(const StepPlan& plan) const;
   /// Reads one schedule of a file into `fixed`, or reports why it cannot be one.
-  virtual void read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed) const = 0;
+  virtual void read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed) const;
 
   /// What fusion asks: cycles of a group, planned by itself, or why it is refused. Null for an unknown planner. The
   /// target and what `options` names must outlive it. A family without a quicker way leaves it as it is: plan_group().
@@ -99,21 +96,22 @@ class Backend {
                                                                         const WorkContext& work) const;
   /// What `work` is for the same operators in another graph, where they are `group`; its plan stays what it was.
   [[nodiscard]] virtual StepWork moved(const StepWork& work, const Graph& graph, const FusedOperator& group,
-                                       const Target& target) const = 0;
+                                       const Target& target) const;
 
   /// The entries of a step of plan.json that say what it launches (docs/plan-format.md): "schedule", what the planner
   /// chose, and "nest", lines of text that say what runs; those two are read back, and what else the family needs. The
   /// step's `kind` is there already where it is no kernel (StepKind::key).
-  [[nodiscard]] virtual Json stored(const StepPlan& plan) const = 0;
+  [[nodiscard]] virtual Json stored(const StepPlan& plan) const;
   /// The plan of a sound group from these entries, and its nest as one text. Throws Damage (driver/json/damage.h), or
   /// what the JSON library does.
   [[nodiscard]] virtual StepWork restored(const Json& entries, const std::string& text, const Graph& graph,
-                                          const FusedOperator& group, const Target& target) const = 0;
+                                          const FusedOperator& group, const Target& target) const;
 
   /// The sources of a program. Those that are no more than its own begin with `signature` as a comment, unless it is
   /// empty; what equal programs share does not.
   [[nodiscard]] virtual EmittedProgram emit(const Program& program, const std::string& signature) const = 0;
-  /// Runs sources on this host as the machine would run them, counts, and compares with what the plans predict.
+  /// Runs sources on this host as the machine would run them, counts, and compares with what the plans predict. A
+  /// family that plays its machine in this process says no more than what a kernel does (driver/backend/stepwise.h).
   /// `inputs` by network input; `on_output` is called for every step in order.
   [[nodiscard]] virtual Result<BackendRun> run(const Program& program, const EmittedProgram& emitted,
                                                std::span<const Tensor> inputs, const RunSettings& settings,

@@ -190,14 +190,6 @@ LibraryPlan::LibraryPlan(StageList stages, MatrixProduct product, Library librar
   terms_ = terms_of(product_, library_, target);
 }
 
-std::vector<StageTensorId> LibraryPlan::memory_tensors() const {
-  std::vector<StageTensorId> tensors;
-  for (const StageTensorId t : stages_.tensors.ids()) {
-    if (t == product_.a.tensor || t == product_.b.tensor || t == product_.c.tensor) tensors.push_back(t);
-  }
-  return tensors;
-}
-
 std::int64_t LibraryPlan::cycles() const {
   std::int64_t sum = 0;
   for (const PlanTerm& term : terms_) sum += term.cycles;

@@ -45,10 +45,8 @@ class LibraryPlan final : public StepPlan {
               const Target& target);
 
   [[nodiscard]] const StageList& stages() const override { return stages_; }
-  [[nodiscard]] std::vector<StageTensorId> memory_tensors() const override;
   [[nodiscard]] std::int64_t cycles() const override;
-  /// What its kernels move nobody knows.
-  [[nodiscard]] DmaTotals traffic() const override { return {}; }
+  /// What its kernels move and take of the LDM nobody knows.
   [[nodiscard]] Scratchpad scratchpad(const Target& target) const override {
     return {"LDM", 0, target.ldm.available()};
   }

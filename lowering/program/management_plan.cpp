@@ -160,16 +160,6 @@ ManagementPlan::ManagementPlan(StageList stages, Decision refused, const Target&
              "management_core.bytes_per_second"}};
 }
 
-std::vector<StageTensorId> ManagementPlan::memory_tensors() const {
-  std::vector<StageTensorId> tensors;
-  for (const StageTensorId t : stages_.tensors.ids()) {
-    const bool used = std::any_of(stages_.stages.begin(), stages_.stages.end(),
-                                  [&](const Stage& stage) { return stage.output == t || reads(stage, t); });
-    if (used && stages_.tensors[t].role != TensorRole::intermediate) tensors.push_back(t);
-  }
-  return tensors;
-}
-
 std::int64_t ManagementPlan::cycles() const {
   std::int64_t sum = 0;
   for (const PlanTerm& term : terms_) sum += term.cycles;

@@ -22,9 +22,7 @@ class ManagementPlan final : public StepPlan {
   ManagementPlan(StageList stages, Decision refused, const Target& target);
 
   [[nodiscard]] const StageList& stages() const override { return stages_; }
-  [[nodiscard]] std::vector<StageTensorId> memory_tensors() const override;
   [[nodiscard]] std::int64_t cycles() const override;
-  [[nodiscard]] DmaTotals traffic() const override { return {}; }
   [[nodiscard]] Scratchpad scratchpad(const Target& target) const override {
     return {"LDM", 0, target.ldm.available()};
   }

@@ -9,7 +9,6 @@
 
 #include "core/decision_rules.h"
 #include "core/number_text.h"
-#include "core/overloaded.h"
 #include "core/parallel.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/model/planner.h"
@@ -25,29 +24,6 @@
 
 namespace stowage {
 namespace {
-
-/// A plan of Athread with what everybody asks of it.
-class NestKernel final : public StepPlan {
- public:
-  explicit NestKernel(Plan plan) : plan_(std::move(plan)) {}
-  [[nodiscard]] const Plan& plan() const { return plan_; }
-
-  [[nodiscard]] const StageList& stages() const override { return plan_.nest.stages; }
-  [[nodiscard]] std::vector<StageTensorId> memory_tensors() const override {
-    std::vector<StageTensorId> tensors;
-    for (const NestTensor& tensor : plan_.nest.tensors) tensors.push_back(tensor.tensor);
-    return tensors;
-  }
-  [[nodiscard]] std::int64_t cycles() const override { return plan_.time.cycles; }
-  [[nodiscard]] DmaTotals traffic() const override { return dma_totals(plan_.counts); }
-  [[nodiscard]] Scratchpad scratchpad(const Target& target) const override {
-    return {"LDM", plan_.nest.ldm_bytes, ldm_for_buffers(plan_.nest, target)};
-  }
-  [[nodiscard]] std::string text() const override { return to_text(plan_.nest); }
-
- private:
-  Plan plan_;
-};
 
 /// Chooses for one group of each kind of which nothing is fixed and nothing is known.
 void choose_for_groups(const FusedGraph& fused, const std::map<std::string, Schedule>& schedules,
@@ -94,37 +70,6 @@ void warn_of_unaligned(const ProgramStep& step, const Target& target, Diagnostic
   for (const UnalignedTransfer& transfer : unaligned) warning.notes.push_back(transfer.reason);
   diagnostics.add(std::move(warning));
 }
-
-}  // namespace
-
-const StepKind& ProgramStep::kind() const {
-  return std::visit([](const auto& of_kind) -> const StepKind& { return of_kind.kind; }, work);
-}
-
-const StepPlan* ProgramStep::step_plan() const {
-  return std::visit(Overloaded{[](const ViewStep&) -> const StepPlan* { return nullptr; },
-                               [](const auto& runs) -> const StepPlan* { return runs.plan.get(); }},
-                    work);
-}
-
-const ManagementPlan* ProgramStep::on_management_core() const {
-  const auto* step = std::get_if<ManagementStep>(&work);
-  return step == nullptr ? nullptr : step->plan.get();
-}
-
-const LibraryPlan* ProgramStep::by_library() const {
-  const auto* step = std::get_if<LibraryCall>(&work);
-  return step == nullptr ? nullptr : step->plan.get();
-}
-
-const Plan* ProgramStep::plan() const { return plan_of(step_plan()); }
-
-const Plan* plan_of(const StepPlan* planned) {
-  const auto* nest = dynamic_cast<const NestKernel*>(planned);
-  return nest == nullptr ? nullptr : &nest->plan();
-}
-
-namespace {
 
 /// Planners plan each kernel as if another one came before it.
 void spawn_first_kernels(Program& program, const std::map<std::string, Schedule>& schedules, const Planner& planner,
@@ -202,8 +147,6 @@ void check_main_memory(const Program& program, Diagnostics& diagnostics) {
 }
 
 }  // namespace
-
-StepWork launch_of(Plan plan) { return KernelLaunch{std::make_shared<const NestKernel>(std::move(plan))}; }
 
 Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string, Schedule>& schedules,
                              const Planner& planner, const Target& target, TraceSink trace, Diagnostics& diagnostics,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -53,11 +54,14 @@ class StepPlan {
   virtual ~StepPlan() = default;
   /// What it computes. Tensors that lie in main memory have a source in the graph or a value.
   [[nodiscard]] virtual const StageList& stages() const = 0;
-  /// The tensors of stages() that it reads or writes in main memory.
-  [[nodiscard]] virtual std::vector<StageTensorId> memory_tensors() const = 0;
+  /// The tensors of stages() that it reads or writes in main memory, by id. Unless it says otherwise those that a stage
+  /// names and that are no intermediate results.
+  [[nodiscard]] virtual std::vector<StageTensorId> memory_tensors() const;
   [[nodiscard]] virtual std::int64_t cycles() const = 0;
-  /// Between main memory and the scratchpad.
-  [[nodiscard]] virtual DmaTotals traffic() const = 0;
+  /// Between main memory and the scratchpad, by each statement that transfers; empty where nobody counts. Emulation has
+  /// to count the same (driver/backend/count_errors.h).
+  [[nodiscard]] virtual std::map<StatementId, DmaTotals> transfers() const { return {}; }
+  [[nodiscard]] DmaTotals traffic() const;  ///< all of them
   [[nodiscard]] virtual Scratchpad scratchpad(const Target& target) const = 0;
   /// What runs, for people: of Athread the loop nest.
   [[nodiscard]] virtual std::string text() const = 0;

@@ -27,9 +27,11 @@ DmaTotals difference(DmaTotals all, const DmaTotals& part) {
   return all;
 }
 
-DmaTotals dma_totals(const NestCounts& counts) {
+DmaTotals dma_totals(const NestCounts& counts) { return dma_totals(counts.dma); }
+
+DmaTotals dma_totals(const std::map<StatementId, DmaTotals>& by_statement) {
   DmaTotals sum;
-  for (const auto& [statement, totals] : counts.dma) {
+  for (const auto& [statement, totals] : by_statement) {
     sum.transfers += totals.transfers;
     sum.operations += totals.operations;
     sum.bytes += totals.bytes;

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 
 #include "lowering/time/counts.h"
 
 namespace stowage {
 
+/// All statements together.
+DmaTotals dma_totals(const std::map<StatementId, DmaTotals>& by_statement);
 /// Adds what each of so many cores moves.
 void add(DmaTotals& sum, const DmaTotals& each, std::int64_t cores);
 /// Without a part of it.

@@ -58,14 +58,14 @@ TEST_CASE("another family compiles, explains and checks LeNet by the same comman
   CHECK(has(compiled.out, "| SRAM peak"));
   CHECK(has(compiled.out, "of 65 536"));
   CHECK_FALSE(has(compiled.out, "LDM"));
-  CHECK(has(read_text("lenet/src/program.bank"), "\nstore b"));
+  CHECK(has(read_text("lenet/src/kernel_0.bank"), "\nstore "));
   CHECK(has(read_text("lenet/plan.json"), "\"family = 'bank-machine'\""));
 
   const ToolRun explained = run_both({"explain", "lenet", "--op", "ip1"});
   INFO(explained.err << explained.out);
   CHECK(explained.code == 0);
   CHECK(has(explained.out, "- SRAM: "));
-  CHECK(has(explained.out, "loop r1 "));
+  CHECK(has(explained.out, "loop 1 0 "));
 
   const ToolRun checked = run_both({"run", "lenet", "--check"});
   INFO(checked.err << checked.out);
@@ -171,22 +171,22 @@ TEST_CASE("what another family computes comes from the instructions that it emit
     text = replaced(text, part, with);
     return run_and_check(changed, inputs->values, {}, diagnostics);
   };
-  const auto as_emitted = check_of("\nsum\n", "\nsum\n");
+  const auto as_emitted = check_of("\n+\nend\n", "\n+\nend\n");
   REQUIRE(as_emitted);
   CHECK(as_emitted->agrees());
   CHECK(as_emitted->groups.size() == compilation->program.steps.size());
 
-  const auto most = check_of("\nsum\n", "\nmost\n");
+  const auto most = check_of("\n+\nend\n", "\nmax\nend\n");
   REQUIRE(most);
   CHECK(most->counts.empty());
   REQUIRE(most->first_difference() != nullptr);
   CHECK(most->first_difference()->name == compilation->program.steps.front().group.name);
 
-  const auto twice = check_of("\nbegin 0\n", "\nload b15 A+0 1 1 0\nbegin 0\n");
+  const auto twice = check_of("\nnumber 0\n", "\nload 0 0 15 1 1\nnumber 0\n");
   REQUIRE(twice);
   CHECK_FALSE(twice->counts.empty());
 
-  CHECK_FALSE(check_of("\nsum\n", "\nsubtract\n"));
+  CHECK_FALSE(check_of("\n+\nend\n", "\nsubtract\nend\n"));
   CHECK(has(format_diagnostics(diagnostics), "no instruction 'subtract' [emulation-failed]"));
 }
 
@@ -237,7 +237,7 @@ TEST_CASE("a folder of another family is read back as it was written", "[backend
     CHECK(has(run.err, "[damaged-plan]"));
   }
   SECTION("nor where an instruction is another") {
-    write_text("lenet/plan.json", replaced(read_text("lenet/plan.json"), "\"sum\"", "\"most\""));
+    write_text("lenet/plan.json", replaced(read_text("lenet/plan.json"), "\"+\"", "\"max\""));
     const ToolRun run = run_both({"explain", "lenet"});
     CHECK(run.code == 1);
     CHECK(has(run.err, "is not what this version plans [damaged-plan]"));

@@ -1,254 +1,187 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the bank machine's assembly: nothing is known here of graphs, stages or plans.
+// Plays the bank machine: nothing is known here of graphs, stages or plans.
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <cstring>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <sstream>
 #include <stdexcept>
 
-#include <fmt/format.h>
-
+#include "core/index.h"
+#include "core/scalar_operation.h"
 #include "tests/backend/bank_machine.h"
 
 namespace stowage::test {
 namespace {
 
-struct Term {
-  std::int64_t factor = 0;
-  std::size_t counter = 0;
-};
-
-/// A line of assembly as the machine holds it.
-struct Line {
-  std::string op;
-  double (*unary)(double) = nullptr;
-  double (*binary)(double, double) = nullptr;
-  std::int64_t word = 0;  ///< of the SRAM
-  std::vector<Term> terms;
-  char area = 0;
-  std::int64_t byte = 0;
-  std::int64_t count = 0;
-  std::int64_t rows = 1;
-  std::int64_t apart = 0;
-  double value = 0;
-  std::size_t partner = 0;  ///< of a loop its end, of an end its loop
-};
-
-const std::map<std::string, double (*)(double)> unaries = {{"exp", [](double a) { return std::exp(a); }},
-                                                           {"neg", [](double a) { return -a; }},
-                                                           {"sqrt", [](double a) { return std::sqrt(a); }}};
-const std::map<std::string, double (*)(double, double)> binaries = {{"+", [](double a, double b) { return a + b; }},
-                                                                    {"-", [](double a, double b) { return a - b; }},
-                                                                    {"*", [](double a, double b) { return a * b; }},
-                                                                    {"/", [](double a, double b) { return a / b; }},
-                                                                    {"min", [](double a, double b) { return b < a ? b : a; }},
-                                                                    {"max", [](double a, double b) { return a < b ? b : a; }}};
-
-[[noreturn]] void wrong(const std::string& what) { throw std::runtime_error(what); }
-
-std::int64_t integer(const std::string& text, std::size_t from, std::size_t to) {
-  std::int64_t value = 0;
-  const char* const end = text.data() + std::min(to, text.size());
-  const auto [stop, error] = std::from_chars(text.data() + from, end, value);
-  if (error != std::errc() || stop != end) wrong("a number was wanted in '" + text + "'");
-  return value;
-}
-
 class Machine {
  public:
-  Machine(const Target& target, std::vector<std::byte>& parameters, std::vector<std::byte>& activations)
-      : bank_words_(static_cast<std::int64_t>(target.own.at("bank_bytes")) / word_bytes),
-        sram_(static_cast<std::size_t>(bank_words_ * static_cast<std::int64_t>(target.own.at("sram_banks")))),
-        areas_{{'P', &parameters}, {'A', &activations}} {}
+  Machine(const Target& target, MemoryImage& memory)
+      : memory_(memory),
+        bank_words_(static_cast<std::int64_t>(target.own.at("bank_bytes")) / word_bytes),
+        sram_(at(bank_words_ * static_cast<std::int64_t>(target.own.at("sram_banks"))),
+              std::numeric_limits<float>::quiet_NaN()) {}
 
-  [[nodiscard]] Line parse(const std::string& text) const {
-    std::istringstream words(text);
-    Line line;
-    words >> line.op;
-    std::string word;
-    if (line.op == "load" || line.op == "store") {
-      words >> word;
-      line.word = integer(word, 1, word.size()) * bank_words_;
-      words >> word;
-      line.area = word.at(0);
-      if (!areas_.contains(line.area)) wrong("no area '" + word + "'");
-      line.byte = integer(word, 2, word.size());
-      words >> line.count >> line.rows >> line.apart;
-    } else if (line.op == "push" || line.op == "pop") {
-      words >> word;
-      const auto plus = word.find('+');
-      line.word = integer(word, 1, plus) * bank_words_ + integer(word, plus + 1, word.size());
-      while (words >> word) {
-        const auto times = word.find("*r");
-        line.terms.push_back(
-            {integer(word, 0, times), static_cast<std::size_t>(integer(word, times + 2, word.size()))});
-      }
-    } else if (line.op == "loop") {
-      words >> word >> line.count;
-      line.word = integer(word, 1, word.size());
-    } else if (line.op == "begin" || line.op == "number") {
-      words >> word;
-      line.value = std::stod(word);
-    } else if (const auto one = unaries.find(line.op); one != unaries.end()) {
-      line.unary = one->second;
-    } else if (const auto two = binaries.find(line.op); two != binaries.end()) {
-      line.binary = two->second;
-    } else if (line.op != "end" && line.op != "acc" && line.op != "sum" && line.op != "least" && line.op != "most" &&
-               line.op != "set") {
-      wrong("no instruction '" + line.op + "'");
-    }
-    return line;
-  }
-
-  /// Runs one kernel; `at` is the line that runs, `counts` and `peak` what it has moved and reached.
-  void run(std::vector<Line>& lines, std::size_t& at, std::vector<StatementCount>& counts, std::int64_t& peak) {
-    std::fill(sram_.begin(), sram_.end(), std::numeric_limits<float>::quiet_NaN());  // of a kernel before
-    std::vector<std::size_t> open;
-    for (at = 0; at < lines.size(); ++at) {
-      if (lines[at].op == "loop") open.push_back(at);
-      if (lines[at].op != "end") continue;
-      if (open.empty()) wrong("'end' without 'loop'");
-      lines[at].partner = open.back();
-      lines[open.back()].partner = at;
-      open.pop_back();
-    }
-    if (!open.empty()) wrong("'loop' without 'end'");
-    std::array<std::int64_t, 16> registers{};
-    std::vector<double> stack;
-    double accumulator = 0;
-    const auto take = [&] {
-      if (stack.empty()) wrong("the stack is empty");
-      const double top = stack.back();
-      stack.pop_back();
-      return top;
-    };
-    const auto word_of = [&](const Line& line) -> float& {
-      std::int64_t word = line.word;
-      for (const Term& term : line.terms) word += term.factor * registers.at(term.counter);
-      return word_at(word, peak);
-    };
-    for (at = 0; at < lines.size(); ++at) {
-      const Line& line = lines[at];
-      if (line.binary != nullptr) {
-        const double b = take();
-        stack.push_back(line.binary(take(), b));
-      } else if (line.op == "push") {
-        stack.push_back(static_cast<double>(word_of(line)));
-      } else if (line.op == "sum") {
-        accumulator += take();
-      } else if (line.op == "end") {
-        const Line& loop = lines[line.partner];
-        std::int64_t& counter = registers.at(static_cast<std::size_t>(loop.word));
-        if (++counter < loop.count) at = line.partner;
-      } else if (line.op == "loop") {
-        registers.at(static_cast<std::size_t>(line.word)) = 0;
-        if (line.count < 1) at = line.partner;
-      } else if (line.op == "most") {
-        accumulator = std::max(accumulator, take());
-      } else if (line.op == "least") {
-        accumulator = std::min(accumulator, take());
-      } else if (line.op == "set") {
-        accumulator = take();
-      } else if (line.op == "begin") {
-        accumulator = line.value;
-      } else if (line.op == "acc") {
-        stack.push_back(accumulator);
-      } else if (line.op == "number") {
-        stack.push_back(line.value);
-      } else if (line.op == "pop") {
-        word_of(line) = static_cast<float>(take());
-      } else if (line.unary != nullptr) {
-        stack.push_back(line.unary(take()));
-      } else {
-        move(line, peak);
-        StatementCount& count = counts.at(at);
-        ++count.transfers;
-        ++count.operations;
-        count.bytes += line.count * line.rows * word_bytes;
-      }
+  /// Takes the next line.
+  void add(const std::string& line) {
+    std::istringstream stream(line);
+    const std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+    const std::string& op = words.at(0);
+    const auto number = [&](std::size_t word) { return std::stoll(words.at(word)); };
+    if (op == "tensor") {
+      const bool is_parameter = words.at(2).starts_with("P+");
+      const auto area = is_parameter ? MemoryAllocation::Area::parameters : MemoryAllocation::Area::activations;
+      tensors_[words[1]] = {memory_.area(area), std::stoll(words[2].substr(2))};
+    } else if (op == "load" || op == "store") {
+      std::vector<Dimension> box;
+      for (std::size_t w = 4; w < words.size(); w += 2) box.push_back({number(w), number(w + 1) * word_bytes});
+      Address address = tensors_.at(words.at(1));
+      address.byte += number(2) * word_bytes;
+      code_.emplace_back([this, address, box, loads = op == "load", first = number(3) * bank_words_] {
+        const std::int64_t words_moved = move(loads, address, box, first) - first;
+        moved_[StatementId(running_)] = {1, 1, words_moved * word_bytes, {}, {}};
+      });
+    } else if (op == "loop") {
+      loops_.push_back({&registers_.at(at(number(1))), number(3), code_.size()});
+      code_.emplace_back([loop = loops_.back(), from = number(2)] { *loop.counter = from; });
+    } else if (op == "end") {
+      code_.emplace_back([this, loop = loops_.at(loops_.size() - 1)] {
+        if (++*loop.counter < loop.bound) next_ = loop.begin + 1;
+      });
+      loops_.pop_back();
+    } else if (op == "number") {
+      code_.emplace_back([this, value = std::stod(words.at(1))] { stack_.push_back(value); });
+    } else if (op == "push" || op == "pop") {
+      std::vector<Term> terms;
+      for (std::size_t w = 3; w < words.size(); w += 2) terms.push_back({number(w), &registers_.at(at(number(w + 1)))});
+      code_.emplace_back([this, terms, first = number(1) * bank_words_ + number(2), pushes = op == "push"] {
+        std::int64_t word = first;
+        for (const Term& term : terms) word += term.factor * *term.counter;
+        if (pushes) stack_.push_back(static_cast<double>(word_at(word)));
+        if (!pushes) word_at(word) = static_cast<float>(take());
+      });
+    } else if (op == "set") {
+      code_.emplace_back([this] { accumulator_ = take(); });
+    } else if (op == "acc") {
+      code_.emplace_back([this] { stack_.push_back(accumulator_); });
+    } else {
+      add_operation(op);
     }
   }
 
-  [[nodiscard]] std::int64_t bank_words() const { return bank_words_; }
+  KernelRun run() {
+    moved_ = IdVector<StatementId, DmaTotals>(code_.size());
+    while (next_ < code_.size()) {
+      running_ = next_++;
+      code_[running_]();
+    }
+    return {moved_, ceil_div(used_words_, bank_words_) * bank_words_ * word_bytes};
+  }
+
+  /// Instructions behind the one that runs; none while lines are taken.
+  [[nodiscard]] std::size_t behind() const { return next_ > 0 ? code_.size() - running_ - 1 : 0; }
 
  private:
-  float& word_at(std::int64_t word, std::int64_t& peak) {
-    if (word < 0 || word >= static_cast<std::int64_t>(sram_.size())) {
-      wrong(fmt::format("word {} lies outside of the SRAM, which has {}", word, sram_.size()));
+  struct Address {
+    std::span<std::byte> area;
+    std::int64_t byte;
+  };
+  struct Dimension {
+    std::int64_t extent;
+    std::int64_t stride;  ///< bytes in main memory
+  };
+  struct Term {
+    std::int64_t factor;
+    const std::int64_t* counter;
+  };
+  struct Loop {
+    std::int64_t* counter;
+    std::int64_t bound;
+    std::size_t begin;
+  };
+
+  void add_operation(const std::string& op) {
+    using Unary = UnaryOp;
+    for (const Unary unary : {Unary::negate, Unary::exp, Unary::log, Unary::sqrt, Unary::erf, Unary::tanh, Unary::floor,
+                              Unary::ceil, Unary::abs, Unary::sin, Unary::cos, Unary::round}) {
+      if (name_of(unary) != op) continue;
+      return with_float_operation(unary,
+                                  [&](auto of) { code_.emplace_back([this, of] { stack_.push_back(of(take())); }); });
     }
-    peak = std::max(peak, word + 1);
-    return sram_[static_cast<std::size_t>(word)];
+    using Binary = BinaryOp;
+    for (const Binary binary : {Binary::add, Binary::subtract, Binary::multiply, Binary::divide, Binary::minimum,
+                                Binary::maximum, Binary::power}) {
+      if (name_of(binary) != op) continue;
+      return with_float_operation(binary, [&](auto of) {
+        code_.emplace_back([this, of] {
+          const double second = take();
+          stack_.push_back(of(take(), second));
+        });
+      });
+    }
+    throw std::runtime_error("no instruction '" + op + "'");
   }
 
-  void move(const Line& line, std::int64_t& peak) {
-    std::vector<std::byte>& area = *areas_.at(line.area);
-    for (std::int64_t row = 0; row < line.rows; ++row) {
-      const std::int64_t byte = line.byte + row * line.apart * word_bytes;
-      if (line.count < 1 || byte < 0 || byte + line.count * word_bytes > static_cast<std::int64_t>(area.size())) {
-        wrong(fmt::format("{} words from byte {} lie outside of their area", line.count, byte));
+  double take() {
+    const double top = stack_.at(stack_.size() - 1);
+    stack_.pop_back();
+    return top;
+  }
+
+  float& word_at(std::int64_t word) {
+    used_words_ = std::max(used_words_, word + 1);
+    return sram_.at(at(word));
+  }
+
+  /// Moves a box, whose innermost dimension is its first, and says which word of the SRAM is behind it.
+  std::int64_t move(bool loads, const Address& address, std::span<const Dimension> box, std::int64_t word) {
+    if (!box.empty()) {
+      for (std::int64_t i = 0; i < box.back().extent; ++i) {
+        word = move(loads, {address.area, address.byte + i * box.back().stride}, box.first(box.size() - 1), word);
       }
-      const std::int64_t word = line.word + row * line.count;
-      word_at(word + line.count - 1, peak);
-      float& first = word_at(word, peak);
-      const auto bytes = static_cast<std::size_t>(line.count) * sizeof(float);
-      if (line.op == "load") std::memcpy(&first, area.data() + byte, bytes);
-      if (line.op == "store") std::memcpy(area.data() + byte, &first, bytes);
+      return word;
     }
+    const auto& [area, byte] = address;
+    if (byte < 0 || at(byte + word_bytes) > area.size()) throw std::runtime_error("a word outside of its area");
+    if (loads) std::memcpy(&word_at(word), &area[at(byte)], sizeof(float));
+    if (!loads) std::memcpy(&area[at(byte)], &word_at(word), sizeof(float));
+    return word + 1;
   }
 
+  MemoryImage& memory_;
   std::int64_t bank_words_;
   std::vector<float> sram_;
-  std::map<char, std::vector<std::byte>*> areas_;
+  std::int64_t used_words_ = 0;
+  std::vector<double> stack_;
+  double accumulator_ = 0;
+  std::array<std::int64_t, 16> registers_{};
+  std::map<std::string, Address> tensors_;
+  std::vector<std::function<void()>> code_;
+  std::vector<Loop> loops_;  ///< that have no end yet
+  std::size_t next_ = 0;
+  std::size_t running_ = 0;
+  IdVector<StatementId, DmaTotals> moved_;
 };
 
 }  // namespace
 
-Result<BankRun> simulate(const EmittedFile& file, const Target& target, std::vector<std::byte>& parameters,
-                         std::vector<std::byte>& activations, const std::function<void(int kernel)>& after,
-                         Diagnostics& diagnostics) {
-  Machine machine(target, parameters, activations);
-  BankRun run;
-  std::vector<Line> lines;
-  int first_line = 0;
-  int number = 0;
-  std::size_t at = 0;
-  bool running = false;
-  const auto run_kernel = [&] {
-    const int kernel = static_cast<int>(run.counts.size());
-    std::vector<StatementCount> counts(lines.size());
-    std::int64_t peak = 0;
-    running = true;
-    machine.run(lines, at, counts, peak);
-    running = false;
-    run.counts.push_back(std::move(counts));
-    run.peak_banks.push_back(ceil_div(peak, machine.bank_words()));
-    after(kernel);
-  };
+Result<KernelRun> play(const EmittedFile& kernel, const Target& target, MemoryImage& memory, Diagnostics& diagnostics) {
+  Machine machine(target, memory);
+  std::size_t lines = 1;
   try {
-    std::istringstream stream(file.text);
-    for (std::string text; std::getline(stream, text);) {
-      ++number;
-      if (text.empty() || text.front() == ';') continue;
-      if (text.starts_with("kernel ")) {
-        if (first_line != 0) run_kernel();
-        first_line = number + 1;
-        lines.clear();
-      } else {
-        lines.push_back(machine.parse(text));
-      }
-    }
-    if (first_line != 0) run_kernel();
+    std::istringstream text(kernel.text);
+    std::string line;
+    for (std::getline(text, line); std::getline(text, line); machine.add(line)) ++lines;  // behind the signature
+    return machine.run();
   } catch (const std::exception& failure) {
     SourceLocation location;
-    location.file = file.path;
-    location.line = running ? first_line + static_cast<int>(at) : number;
+    location.file = kernel.path;
+    location.line = static_cast<int>(lines - machine.behind());
     diagnostics.error("emulation-failed", location, failure.what());
     return Failed{};
   }
-  return run;
 }
 
 }  // namespace stowage::test

@@ -7,7 +7,7 @@
 #include <iostream>
 #include <thread>
 
-#include "driver/athread/athread_backend.h"
+#include "driver/backend/count_errors.h"
 #include "driver/run/check_run.h"
 #include "emitter/emulation/emulate.h"
 #include "lowering/program/program.h"
