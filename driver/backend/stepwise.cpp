@@ -8,13 +8,13 @@
 namespace stowage {
 
 EmittedProgram emit_steps(const Program& program, const std::string& extension, const std::string& comment,
-                          const std::function<KernelText(StepId step)>& text_of) {
+                          const std::function<StepText(StepId step)>& text_of) {
   EmittedProgram emitted;
   for (const StepId s : program.steps.ids()) {
     const bool runs = program.steps[s].step_plan() != nullptr;
     emitted.kernel_of_step.push_back(runs ? fmt::format("kernel_{}", s.index()) : "");
     if (!runs) continue;
-    const KernelText text = text_of(s);
+    const StepText text = text_of(s);
     EmittedFile file{fmt::format("{}.{}", emitted.kernel_of_step[s], extension), comment + "\n", {}};
     for (const std::string& line : text.heading) file.text += line + "\n";
     StatementId statement;

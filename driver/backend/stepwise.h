@@ -13,8 +13,8 @@
 
 namespace stowage {
 
-/// One kernel's text, by lines.
-struct KernelText {
+/// The text of one step's kernel, by lines.
+struct StepText {
   std::vector<std::string> heading;     ///< what is said before its statements
   std::vector<std::string> statements;  ///< of its plan, by StatementId
 };
@@ -22,7 +22,7 @@ struct KernelText {
 /// Files "kernel_3.EXTENSION", each with `comment` as its first line. `text_of` is asked for every step that has a
 /// plan.
 EmittedProgram emit_steps(const Program& program, const std::string& extension, const std::string& comment,
-                          const std::function<KernelText(StepId step)>& text_of);
+                          const std::function<StepText(StepId step)>& text_of);
 
 /// What one kernel did.
 struct KernelRun {

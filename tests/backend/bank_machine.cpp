@@ -244,7 +244,7 @@ class BankMachine final : public Backend {
   [[nodiscard]] EmittedProgram emit(const Program& program, const std::string& signature) const override {
     return emit_steps(program, "bank", "; " + signature, [&](StepId step) {
       const StepPlan& plan = *program.steps[step].step_plan();
-      KernelText text{{}, bank_plan_of(plan).lines};
+      StepText text{{}, bank_plan_of(plan).lines};
       for (const StageTensorId tensor : plan.memory_tensors()) {
         const MemoryRange range = memory_range(program, step, tensor);
         const char area = range.area == MemoryAllocation::Area::parameters ? 'P' : 'A';
