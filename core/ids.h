@@ -35,6 +35,7 @@ using IteratorId = Id<struct IteratorTag>;        ///< an iterator of a fused op
 /// An LDM buffer of a fused operator: of its model, of the nests made from that, and of what is recorded about both.
 using BufferId = Id<struct BufferTag>;
 using SlotId = Id<struct SlotTag>;  ///< a slot of a buffer of a LoopNest, numbered throughout all of its buffers
+using CostId = Id<struct CostTag>;  ///< a row of a cost table (lowering/time/cost_table.h)
 /// A statement of a step's plan, by which its text, the emitted code and what is measured of it name it: of a loop nest
 /// Stmt::id.
 using StatementId = Id<struct StatementTag>;

@@ -9,6 +9,14 @@
 namespace stowage {
 namespace {
 
+template <class Operation, Operation last>
+std::optional<Operation> find_operation(std::string_view name) {
+  for (int op = 0; op <= static_cast<int>(last); ++op) {
+    if (name_of(static_cast<Operation>(op)) == name) return static_cast<Operation>(op);
+  }
+  return std::nullopt;
+}
+
 ScalarExpr make(ElementType type, ScalarNode::Value value) {
   return std::make_shared<const ScalarNode>(ScalarNode{type, std::move(value)});
 }
@@ -17,8 +25,6 @@ bool yields_boolean(BinaryOp op) {
   return op == BinaryOp::less || op == BinaryOp::less_equal || op == BinaryOp::equal || op == BinaryOp::logical_and ||
          op == BinaryOp::logical_or;
 }
-
-bool prints_infix(BinaryOp op) { return op != BinaryOp::minimum && op != BinaryOp::maximum && op != BinaryOp::power; }
 
 }  // namespace
 
@@ -164,6 +170,14 @@ std::string_view name_of(BinaryOp op) {
   fail_check("unknown binary operation");
 }
 
+bool is_infix(BinaryOp op) { return op != BinaryOp::minimum && op != BinaryOp::maximum && op != BinaryOp::power; }
+
+std::optional<UnaryOp> find_unary(std::string_view name) { return find_operation<UnaryOp, UnaryOp::round>(name); }
+
+std::optional<BinaryOp> find_binary(std::string_view name) {
+  return find_operation<BinaryOp, BinaryOp::logical_or>(name);
+}
+
 std::string to_text(const ScalarExpr& e, const std::function<std::string(ReadId)>& read_text,
                     const std::function<std::string(const IndexExpr&)>& index_text) {
   const auto text = [&](const ScalarExpr& operand) { return to_text(operand, read_text, index_text); };
@@ -183,7 +197,7 @@ std::string to_text(const ScalarExpr& e, const std::function<std::string(ReadId)
           },
           [&](const ScalarNode::Unary& n) { return fmt::format("{}({})", name_of(n.op), text(n.a)); },
           [&](const ScalarNode::Binary& n) {
-            if (prints_infix(n.op)) return fmt::format("({} {} {})", text(n.a), name_of(n.op), text(n.b));
+            if (is_infix(n.op)) return fmt::format("({} {} {})", text(n.a), name_of(n.op), text(n.b));
             return fmt::format("{}({}, {})", name_of(n.op), text(n.a), text(n.b));
           },
           [&](const ScalarNode::Select& n) {

@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -110,6 +112,11 @@ std::int64_t operation_count(const ScalarExpr& e);
 
 std::string_view name_of(UnaryOp op);   ///< "exp", "neg" …
 std::string_view name_of(BinaryOp op);  ///< "+", "min", "<" …
+/// Whether it is written between its operands; otherwise as a function of them.
+bool is_infix(BinaryOp op);
+/// The operation of that name; nothing where there is none.
+std::optional<UnaryOp> find_unary(std::string_view name);
+std::optional<BinaryOp> find_binary(std::string_view name);
 /// Text such as "max(#0 * #1 + acc, 0)"; reads print by `read_text`, index expressions by `index_text`.
 std::string to_text(const ScalarExpr& e, const std::function<std::string(ReadId)>& read_text,
                     const std::function<std::string(const IndexExpr&)>& index_text);

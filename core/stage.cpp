@@ -8,6 +8,10 @@
 
 namespace stowage {
 
+std::vector<std::int64_t> StageTensor::memory_strides() const {
+  return strides.empty() ? row_major_strides(shape) : strides;
+}
+
 bool reads(const Stage& stage, StageTensorId tensor) {
   return std::any_of(stage.reads.begin(), stage.reads.end(), [&](const Access& read) { return read.tensor == tensor; });
 }

@@ -66,6 +66,7 @@ struct StageTensor {
   std::optional<TensorId> source;  ///< the graph's tensor, once a group of operators was put together
   /// In main memory, in elements, one per dimension; empty: row-major without gaps.
   std::vector<std::int64_t> strides = {};
+  [[nodiscard]] std::vector<std::int64_t> memory_strides() const;  ///< the same, row-major ones written out
   /// How the elements of a constant are packed, of those that its source has; `value` is packed so.
   std::optional<Packing> packing = std::nullopt;
 

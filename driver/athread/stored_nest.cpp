@@ -122,7 +122,7 @@ std::optional<std::string> other_memory(const LoopNest& nest, const GroupModel& 
   const auto same = [&](const NestTensor& in_memory, StageTensorId wanted) {
     const StageTensor& tensor = nest.stages.tensors[wanted];
     return in_memory.tensor == wanted && in_memory.written == (tensor.role == TensorRole::output) &&
-           in_memory.strides == (tensor.strides.empty() ? row_major_strides(tensor.shape) : tensor.strides);
+           in_memory.strides == tensor.memory_strides();
   };
   if (std::equal(nest.tensors.begin(), nest.tensors.end(), transferred.begin(), transferred.end(), same)) {
     return std::nullopt;

@@ -113,7 +113,7 @@ class StageWriter {
 
   std::string element(StageTensorId tensor, const std::vector<IndexExpr>& index) {
     const StageTensor& of = list_.tensors[tensor];
-    const std::vector<std::int64_t> strides = of.strides.empty() ? row_major_strides(of.shape) : of.strides;
+    const std::vector<std::int64_t> strides = of.memory_strides();
     IndexExpr flat;
     std::int64_t reach = 1;
     for (std::size_t d = 0; d < index.size(); ++d) {

@@ -9,10 +9,6 @@
 namespace stowage {
 namespace {
 
-bool share_bytes(const Buffer& a, const Buffer& b) {
-  return a.offset < b.offset + b.bytes() && b.offset < a.offset + a.bytes();
-}
-
 /// Whether element i of the one lies where element i of the other does.
 bool match(const Buffer& a, const Buffer& b) {
   return a.offset == b.offset && a.extents == b.extents && a.slots == b.slots && byte_size(a.type) == byte_size(b.type);

@@ -3,12 +3,7 @@
 
 namespace stowage {
 
-Enclosing::Enclosing(const LoopNest& nest) : nest_(&nest), definitions_(nest.variables.size()) {}
-
-IndexExpr Enclosing::expanded(const IndexExpr& e) const {
-  if (!any_variable(e, [&](VarId v) { return definitions_[v.index()].has_value(); })) return e;
-  return substitute(e, [&](VarId v) { return definitions_[v.index()].value_or(v); });
-}
+Enclosing::Enclosing(const LoopNest& nest) : nest_(&nest) {}
 
 Expression Enclosing::expression(const IndexExpr& e) const {
   Expression result;
@@ -32,7 +27,7 @@ bool Enclosing::walk(const Block& block, const std::function<bool(const Stmt&, c
       if (!walk(guard->body, visit)) return false;
       guards_.pop_back();
     } else if (const auto* let = std::get_if<Let>(&statement->node)) {
-      definitions_[let->variable.index()] = expanded(let->value);
+      lets_.add(*let);
     }
   }
   return true;

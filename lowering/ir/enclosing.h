@@ -4,11 +4,11 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <set>
 #include <vector>
 
 #include "lowering/ir/compiled_index.h"
+#include "lowering/ir/let_values.h"
 #include "lowering/ir/loop_nest.h"
 
 namespace stowage {
@@ -37,7 +37,7 @@ class Enclosing {
   [[nodiscard]] const std::vector<EnclosingGuard>& guards() const { return guards_; }
   [[nodiscard]] Expression expression(const IndexExpr& e) const;
   /// With its let variables expanded, no more.
-  [[nodiscard]] IndexExpr expanded(const IndexExpr& e) const;
+  [[nodiscard]] IndexExpr expanded(const IndexExpr& e) const { return lets_.expanded(e); }
   /// Slots that an array of values needs.
   [[nodiscard]] std::size_t slots() const { return nest_->variables.size() + nest_->buffers.size(); }
 
@@ -47,7 +47,7 @@ class Enclosing {
   bool walk(const Block& block, const std::function<bool(const Stmt&, const Enclosing&)>& visit);
 
   const LoopNest* nest_;
-  std::vector<std::optional<IndexExpr>> definitions_;  ///< of let variables
+  LetValues lets_;
   std::vector<EnclosingLoop> loops_;
   std::vector<EnclosingGuard> guards_;
 };

@@ -2,7 +2,6 @@
 #include "lowering/ir/expression_parser.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 
@@ -190,22 +189,13 @@ class ScalarParser {
   }
 
  private:
-  static constexpr std::array infix_operators = {BinaryOp::add,    BinaryOp::subtract,    BinaryOp::multiply,
-                                                 BinaryOp::divide, BinaryOp::less,        BinaryOp::less_equal,
-                                                 BinaryOp::equal,  BinaryOp::logical_and, BinaryOp::logical_or};
-  static constexpr std::array unary_operators = {
-      UnaryOp::negate, UnaryOp::exp, UnaryOp::log, UnaryOp::sqrt,        UnaryOp::erf, UnaryOp::tanh, UnaryOp::floor,
-      UnaryOp::ceil,   UnaryOp::abs, UnaryOp::sin, UnaryOp::logical_not, UnaryOp::cos, UnaryOp::round};
-  static constexpr std::array call_operators = {BinaryOp::minimum, BinaryOp::maximum, BinaryOp::power};
-
   ScalarExpr infix() {
     ScalarExpr a = expression();
     const Token where = cursor_.peek();
-    for (const BinaryOp op : infix_operators) {
-      if (!cursor_.accept(name_of(op))) continue;
+    if (const auto op = find_binary(where.text); op && is_infix(*op) && cursor_.accept(where.text)) {
       ScalarExpr b = expression();
       cursor_.expect(")");
-      return binary(where, op, std::move(a), std::move(b));
+      return binary(where, *op, std::move(a), std::move(b));
     }
     cursor_.fail(where, "unexpected-token", fmt::format("found '{}', an operator was wanted", where.text));
   }
@@ -267,20 +257,18 @@ class ScalarParser {
   }
 
   ScalarExpr function(const Token& where, const std::string& name) {
-    for (const UnaryOp op : unary_operators) {
-      if (name_of(op) != name) continue;
+    if (const auto op = find_unary(name)) {
       ScalarExpr a = expression();
-      if (op == UnaryOp::logical_not && a->type != ElementType::boolean) {
+      if (*op == UnaryOp::logical_not && a->type != ElementType::boolean) {
         cursor_.fail(where, "type-mismatch", "not applies to a bool");
       }
-      return scalar_unary(op, std::move(a));
+      return scalar_unary(*op, std::move(a));
     }
-    for (const BinaryOp op : call_operators) {
-      if (name_of(op) != name) continue;
+    if (const auto op = find_binary(name); op && !is_infix(*op)) {
       ScalarExpr a = expression();
       cursor_.expect(",");
       ScalarExpr b = expression();
-      return binary(where, op, std::move(a), std::move(b));
+      return binary(where, *op, std::move(a), std::move(b));
     }
     cursor_.fail(where, "unknown-function", fmt::format("there is no function '{}'", name));
   }

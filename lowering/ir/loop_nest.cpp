@@ -7,6 +7,10 @@ std::int64_t Buffer::box_bytes() const { return element_count(extents) * byte_si
 std::int64_t Buffer::slot_bytes() const { return pitch > 0 ? pitch : box_bytes(); }
 std::int64_t Buffer::bytes() const { return slot_bytes() * slots; }
 
+bool share_bytes(const Buffer& a, const Buffer& b) {
+  return a.offset < b.offset + b.bytes() && b.offset < a.offset + a.bytes();
+}
+
 int LoopNest::cores_used() const {
   int cores = 1;
   for (const CoreAxis& axis : core_grid) cores *= axis.parts;

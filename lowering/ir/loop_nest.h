@@ -100,6 +100,9 @@ struct Buffer {
   [[nodiscard]] std::int64_t bytes() const;       ///< of all slots
 };
 
+/// Whether there is a byte of the LDM that belongs to both.
+bool share_bytes(const Buffer& a, const Buffer& b);
+
 /// A use of a buffer: one of its slots, and the box that is there.
 struct BufferUse {
   BufferId buffer;

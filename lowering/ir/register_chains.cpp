@@ -126,11 +126,7 @@ class ChainFinder {
     return loops;
   }
 
-  [[nodiscard]] bool overlap(BufferId a, BufferId b) const {
-    const Buffer& first = nest_.buffers[a];
-    const Buffer& second = nest_.buffers[b];
-    return first.offset < second.offset + second.bytes() && second.offset < first.offset + first.bytes();
-  }
+  [[nodiscard]] bool overlap(BufferId a, BufferId b) const { return share_bytes(nest_.buffers[a], nest_.buffers[b]); }
 
   [[nodiscard]] bool uses_bytes_of(const Stmt& statement, BufferId buffer) const {
     bool uses = false;

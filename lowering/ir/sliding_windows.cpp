@@ -14,6 +14,7 @@
 #include "core/identifiers.h"
 #include "core/tensor.h"
 #include "lowering/ir/enclosing.h"
+#include "lowering/ir/let_values.h"
 #include "lowering/ir/prover.h"
 #include "lowering/ir/rewrite.h"
 
@@ -22,10 +23,6 @@ namespace {
 
 IndexExpr of_trip_before(const IndexExpr& e, VarId loop) {
   return substitute(e, [&](VarId v) { return v == loop ? IndexExpr(v) - 1 : IndexExpr(v); });
-}
-
-bool overlap(const Buffer& a, const Buffer& b) {
-  return a.offset < b.offset + b.bytes() && b.offset < a.offset + a.bytes();
 }
 
 /// The number that the box moves by from trip to trip along the one dimension that does; nothing where it is none, or
@@ -45,25 +42,6 @@ std::optional<Motion> motion_of(const std::vector<IndexExpr>& origin, VarId loop
   return motion;
 }
 
-/// What a nest's expressions are in core and loop variables.
-class Expanded {
- public:
-  explicit Expanded(const LoopNest& nest) {
-    visit_statements(nest.body, [&](const Stmt& s) {  // a let's value has those before it
-      if (const auto* let = std::get_if<Let>(&s.node)) lets_.insert_or_assign(let->variable, of(let->value));
-    });
-  }
-  [[nodiscard]] IndexExpr of(const IndexExpr& e) const {
-    return substitute(e, [&](VarId v) {
-      const auto let = lets_.find(v);
-      return let == lets_.end() ? IndexExpr(v) : let->second;
-    });
-  }
-
- private:
-  std::map<VarId, IndexExpr> lets_;
-};
-
 const Compute& sum_of(const RegisterChain& chain) { return std::get<Compute>(chain.sum->node); }
 
 /// Whether statements of the body that are not of the chain do more with the buffer's bytes than read what the chain
@@ -80,7 +58,7 @@ bool is_used_otherwise(const LoopNest& nest, const RegisterChain& chain) {
     const auto* fill = std::get_if<Fill>(&s.node);
     bool writes = compute != nullptr;  // the first of its uses
     visit_uses(s, [&](const BufferUse& use) {
-      if (overlap(nest.buffers[use.buffer], buffer)) {
+      if (share_bytes(nest.buffers[use.buffer], buffer)) {
         const bool is_read = compute != nullptr && !writes && use.origin.empty();
         const bool is_padded = fill != nullptr && fill->around && use.buffer == last.output_buffer.buffer;
         otherwise = otherwise || !(is_read || is_padded);
@@ -95,20 +73,20 @@ bool is_used_otherwise(const LoopNest& nest, const RegisterChain& chain) {
 bool depends_on_data(const IndexExpr& e) { return !tensor_values_of(e).empty(); }
 
 /// A window of a chain as far as its statements say; whether trips find what they do not compute is not looked at.
-std::optional<SlidingWindow> window_of(const LoopNest& nest, RegisterChain chain, const Expanded& expanded) {
+std::optional<SlidingWindow> window_of(const LoopNest& nest, RegisterChain chain, const LetValues& lets) {
   const Compute& sum = sum_of(chain);
   const Buffer& buffer = nest.buffers[sum.output_buffer];
   if (chain.around == nullptr || buffer.slots > 1 || is_used_otherwise(nest, chain)) return std::nullopt;
   const VarId along = chain.around->variable;
   std::vector<IndexExpr> origin;
-  for (const IndexExpr& e : origin_of(nest, sum.output_buffer)) origin.push_back(expanded.of(e));
+  for (const IndexExpr& e : origin_of(nest, sum.output_buffer)) origin.push_back(lets.expanded(e));
   if (std::any_of(origin.begin(), origin.end(), depends_on_data)) return std::nullopt;
   const auto motion = motion_of(origin, along);
   if (!motion) return std::nullopt;
   const std::int64_t kept = buffer.extents[motion->dimension] - motion->step;
   if (kept <= 0) return std::nullopt;
   for (std::size_t a = 0; a < nest.stages.stages[sum.stage].spatial; ++a) {
-    for (const IndexExpr& e : {expanded.of(sum.box[a].start), expanded.of(sum.box[a].extent)}) {
+    for (const IndexExpr& e : {lets.expanded(sum.box[a].start), lets.expanded(sum.box[a].extent)}) {
       const bool is_of_trip = mentions(e, along) && a != motion->dimension;
       if (is_of_trip || depends_on_data(e)) return std::nullopt;  // not that of the trip before
     }
@@ -119,9 +97,9 @@ std::optional<SlidingWindow> window_of(const LoopNest& nest, RegisterChain chain
 std::vector<SlidingWindow> windows_of(const LoopNest& nest, std::vector<RegisterChain> chains) {
   std::vector<SlidingWindow> windows;
   if (chains.empty()) return windows;
-  const Expanded expanded(nest);
+  const LetValues lets = let_values(nest);
   for (RegisterChain& chain : chains) {
-    if (auto window = window_of(nest, std::move(chain), expanded)) windows.push_back(*std::move(window));
+    if (auto window = window_of(nest, std::move(chain), lets)) windows.push_back(*std::move(window));
   }
   return windows;
 }

@@ -129,9 +129,8 @@ class NestBuilder {
         return b.kind == ModelBuffer::Kind::input && b.tensor == t;
       });
       if (tensor.role != TensorRole::output && !is_read) continue;
-      nest_.tensors.push_back({names_.take(identifier_of(tensor.name)), t,
-                               tensor.strides.empty() ? row_major_strides(tensor.shape) : tensor.strides,
-                               tensor.role == TensorRole::output});
+      nest_.tensors.push_back(
+          {names_.take(identifier_of(tensor.name)), t, tensor.memory_strides(), tensor.role == TensorRole::output});
     }
   }
 

@@ -147,7 +147,7 @@ class DoubleBuffer final : public NestRewriter {
     const TripChain& chain = load.chain;
     StmtPtr first = made(moved(dma, 0,
                                [&](const IndexExpr& e) {
-                                 return substitute(load.expanded(e),
+                                 return substitute(load.inside.expanded(e),
                                                    [&](VarId v) { return chain.has(v) ? IndexExpr(0) : IndexExpr(v); });
                                }),
                          note);
@@ -161,12 +161,12 @@ class DoubleBuffer final : public NestRewriter {
   [[nodiscard]] static IndexExpr with(const IndexExpr& e, const Substitution& next, const Load& load) {
     return substitute(e, [&](VarId v) -> IndexExpr {
       if (const auto found = next.find(v); found != next.end()) return found->second;
-      const auto as = load.as.find(v);
-      if (as == load.as.end() || load.only_here.contains(v)) return v;
-      const std::set<VarId> made_of = variables_of(as->second);
+      const IndexExpr* const value = load.inside.find(v);
+      if (value == nullptr || load.only_here.contains(v)) return v;
+      const std::set<VarId> made_of = variables_of(*value);
       const bool moves = std::any_of(made_of.begin(), made_of.end(), [&](VarId w) { return load.chain.has(w); });
       if (!moves) return v;
-      return substitute(as->second, [&](VarId w) {
+      return substitute(*value, [&](VarId w) {
         const auto found = next.find(w);
         return found == next.end() ? IndexExpr(w) : found->second;
       });

@@ -20,7 +20,7 @@ LoopNest move_tensors(LoopNest nest, const StageList& stages, const Target& targ
   }
   for (NestTensor& tensor : nest.tensors) {
     const StageTensor& there = stages.tensors[tensor.tensor];
-    tensor.strides = there.strides.empty() ? row_major_strides(there.shape) : there.strides;
+    tensor.strides = there.memory_strides();
   }
   return set_dma_units(std::move(nest), target);
 }

@@ -134,7 +134,7 @@ class Finder {
       const auto* let = std::get_if<Let>(&placed.statement->node);
       if (let == nullptr || !is_inside(placed, chain.outermost)) continue;
       load.only_here.insert(let->variable);
-      load.as[let->variable] = load.expanded(let->value);
+      load.inside.add(*let);
     }
     keep_needed_elsewhere(load, *all_[transfer].statement);
     for (const Placed& placed : all_) {
@@ -145,7 +145,7 @@ class Finder {
     std::vector<IndexExpr> needed = nest_.buffers[buffer].origin;
     for (const Range& range : dma.region) needed.insert(needed.end(), {range.start, range.extent});
     for (const IndexExpr& e : needed) {
-      const IndexExpr expanded = load.expanded(e);
+      const IndexExpr expanded = load.inside.expanded(e);
       if (!tensor_values_of(expanded).empty()) return std::nullopt;  // it would come from what is loaded now
       load.moves_with.merge(variables_of(expanded));
     }

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "lowering/ir/let_values.h"
 #include "lowering/ir/loop_nest.h"
 #include "lowering/ir/trip_chain.h"
 
@@ -15,19 +16,12 @@ namespace stowage {
 /// An input that is loaded ahead.
 struct Load {
   TripChain chain;
-  std::set<VarId> only_here;      ///< lets that nothing but the get's region needs
-  std::vector<VarId> lets;        ///< the same in program order
-  std::vector<StmtPtr> padding;   ///< fills of its padding inside the loops, now of the slot that is waited for
-  std::set<StatementId> fills;    ///< all fills of its padding there
-  std::map<VarId, IndexExpr> as;  ///< lets inside the loops, by what they stand for
-  std::set<VarId> moves_with;     ///< variables that region and origin come from
-
-  [[nodiscard]] IndexExpr expanded(const IndexExpr& e) const {
-    return substitute(e, [&](VarId v) {
-      const auto found = as.find(v);
-      return found == as.end() ? IndexExpr(v) : found->second;
-    });
-  }
+  std::set<VarId> only_here;     ///< lets that nothing but the get's region needs
+  std::vector<VarId> lets;       ///< the same in program order
+  std::vector<StmtPtr> padding;  ///< fills of its padding inside the loops, now of the slot that is waited for
+  std::set<StatementId> fills;   ///< all fills of its padding there
+  LetValues inside;              ///< of lets inside the loops
+  std::set<VarId> moves_with;    ///< variables that region and origin come from
 };
 
 /// An output that is stored while others are computed.

@@ -21,7 +21,7 @@ constexpr const char* group_rule = "library-group";
 /// Elements that one step along each axis of a stage moves in a tensor; nothing where an index is no sum of axes.
 std::optional<std::vector<std::int64_t>> steps_in(const StageTensor& tensor, const std::vector<IndexExpr>& index,
                                                   std::size_t axes) {
-  const std::vector<std::int64_t> strides = tensor.strides.empty() ? row_major_strides(tensor.shape) : tensor.strides;
+  const std::vector<std::int64_t> strides = tensor.memory_strides();
   IndexExpr place;
   for (std::size_t d = 0; d < index.size(); ++d) place += index[d] * strides[d];
   if (!place.is_affine() || place.constant() != 0) return std::nullopt;

@@ -62,8 +62,7 @@ std::vector<Touched> touched_by(const StageList& list, const Stage& stage) {
 double bytes_touched(const Touched& touched, std::span<const std::int64_t> trips, std::int64_t line_bytes) {
   const auto range = [&](VarId axis) { return Interval{0, trips[axis.index()] - 1}; };
   const Shape& shape = touched.tensor.shape;
-  const std::vector<std::int64_t> strides =
-      touched.tensor.strides.empty() ? row_major_strides(shape) : touched.tensor.strides;
+  const std::vector<std::int64_t> strides = touched.tensor.memory_strides();
   double elements = 1;
   std::int64_t run = 1;  // elements that lie one behind the other
   for (std::size_t d = shape.size(); d-- > 0;) {

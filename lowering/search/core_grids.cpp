@@ -316,7 +316,7 @@ class LeastCost {
   /// At most so many elements of what a core needs lie one after the other in memory.
   [[nodiscard]] std::int64_t run(const std::vector<CutDimension>& dimensions, const StageTensor& tensor,
                                  const GridChoice& choice, const std::vector<std::int64_t>* extents) const {
-    const std::vector<std::int64_t> strides = tensor.strides.empty() ? row_major_strides(tensor.shape) : tensor.strides;
+    const std::vector<std::int64_t> strides = tensor.memory_strides();
     std::int64_t run = 1;
     for (std::size_t d = dimensions.size(); d-- > 0;) {
       if (tensor.shape[d] == 1) continue;

@@ -11,7 +11,7 @@ namespace stowage {
 bool cores_share_lines(const GroupModel& model, const std::vector<ParallelSplit>& parallel, int line_bytes) {
   const Stage& root = model.list->stages[model.root];
   const StageTensor& result = model.list->tensors[root.output];
-  const std::vector<std::int64_t> strides = result.strides.empty() ? row_major_strides(result.shape) : result.strides;
+  const std::vector<std::int64_t> strides = result.memory_strides();
   const IteratorSizes ranges = core_ranges(model, parallel);
   // Inside the lowest dimension that is cut a core's part is contiguous. Owners change between its parts, and from the
   // last part to the first one wherever a higher dimension goes on.

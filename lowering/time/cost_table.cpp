@@ -156,7 +156,7 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const CoreC
       table.push_back({id, cost});
     }
   }
-  table.insert(table.end(), cores.rows.begin(), cores.rows.end());
+  for (const Cost& cost : cores.rows) table.push_back(cost);
   transfers(DmaDirection::put);
   add_most_calls(table, counts);
   return table;

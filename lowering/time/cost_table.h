@@ -15,6 +15,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/id_vector.h"
+#include "core/ids.h"
 #include "core/target.h"
 #include "lowering/ir/loop_nest.h"
 #include "lowering/ir/team_barriers.h"
@@ -105,7 +107,7 @@ struct Cost {
 std::optional<std::string> without_rate(const LoopNest& nest, const Target& target);
 
 /// Rows: launch, gets, barriers, broadcasts, computations, fills, puts; each in program order.
-using CostTable = std::vector<Cost>;
+using CostTable = IdVector<CostId, Cost>;
 
 /// Of one broadcast of a box down a column to the same place in all LDMs, on a target that has them.
 RegisterBroadcastCost column_broadcast_cost(std::int64_t bytes, const Target& target);

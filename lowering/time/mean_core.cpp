@@ -50,8 +50,8 @@ class Walk {
   /// A trip of a loop.
   struct Trip {
     double cycles = 0;
-    std::vector<double> waits;  ///< by row
-    std::vector<double> state;  ///< of what is under way behind it
+    IdVector<CostId, double> waits;  ///< by row
+    std::vector<double> state;       ///< of what is under way behind it
     [[nodiscard]] bool is_like(const Trip& other) const {
       const auto alike = [](double a, double b) { return std::abs(a - b) < rounding; };
       return alike(cycles, other.cycles) &&
@@ -80,7 +80,7 @@ class Walk {
 
   void await(const AwaitedTransfers& awaited) {
     engine_.advance(others_now());
-    const std::optional<std::size_t> row = engine_.finish(awaited);
+    const std::optional<CostId> row = engine_.finish(awaited);
     if (!row) return;
     const double others = std::max(others_now(), engine_.now());
     const double waited = std::max(0.0, engine_.now() - now_);
@@ -166,15 +166,15 @@ class Walk {
   Trip followed(const std::vector<MeanStatement>& body) {
     Trip trip;
     const double start = now_;
-    const std::vector<double> waits = waits_;
+    const IdVector<CostId, double> waits = waits_;
     walk(body);
     engine_.advance(others_now());
     trip.cycles = now_ - start;
     trip.waits.resize(waits.size());
-    for (std::size_t row = 0; row < waits.size(); ++row) trip.waits[row] = waits_[row] - waits[row];
+    for (const CostId row : waits.ids()) trip.waits[row] = waits_[row] - waits[row];
     trip.state.push_back(behind_);
     for (const MeanTransfer& transfer : engine_.under_way()) {
-      trip.state.insert(trip.state.end(), {static_cast<double>(transfer.row), transfer.parts,
+      trip.state.insert(trip.state.end(), {static_cast<double>(transfer.row.index()), transfer.parts,
                                            std::max(0.0, transfer.moves - engine_.now())});
     }
     return trip;
@@ -195,7 +195,7 @@ class Walk {
     double cycles = 0;
     for (std::size_t t = trips.size() - like; t < trips.size(); ++t) {
       cycles += share * trips[t].cycles;
-      for (std::size_t row = 0; row < waits_.size(); ++row) waits_[row] += share * trips[t].waits[row];
+      for (const CostId row : waits_.ids()) waits_[row] += share * trips[t].waits[row];
     }
     engine_.advance(others_now());
     engine_.skip(cycles);
@@ -203,13 +203,13 @@ class Walk {
   }
 
   std::vector<std::int64_t> values_;
-  std::vector<double> waits_;
+  IdVector<CostId, double> waits_;
   std::int64_t slots_repeat_ = 1;  ///< trips in which all slots come round
   MeanEngine engine_;
   double now_ = 0;
-  double busy_until_ = 0;                                    ///< when the core last computed or issued calls
-  double startup_ = 0;                                       ///< of the last transfer
-  std::vector<std::pair<std::size_t, double>> waits_since_;  ///< since then: row and cycles
+  double busy_until_ = 0;                               ///< when the core last computed or issued calls
+  double startup_ = 0;                                  ///< of the last transfer
+  std::vector<std::pair<CostId, double>> waits_since_;  ///< since then: row and cycles
   double behind_ = 0;  ///< cycles that the core has issued calls for others in, since they last waited for it
   int executed_ = 0;
 };

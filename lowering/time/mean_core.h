@@ -21,7 +21,7 @@ namespace stowage {
 struct MeanWaits {
   /// Cycles in which the core waits, by row of the table: a wait for several transfers counts to the one that ends
   /// last. Those under way at the end of the nest are waited for there.
-  std::vector<double> of_row;
+  IdVector<CostId, double> of_row;
   /// Share of the last transfers, behind all computation, that is waited for: cores that have computed less have begun
   /// to store sooner.
   double last = 1;

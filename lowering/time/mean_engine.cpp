@@ -51,8 +51,8 @@ void MeanEngine::advance(double cycle) {
   }
 }
 
-std::optional<std::size_t> MeanEngine::finish(const AwaitedTransfers& awaited) {
-  std::optional<std::size_t> last;
+std::optional<CostId> MeanEngine::finish(const AwaitedTransfers& awaited) {
+  std::optional<CostId> last;
   const auto is_awaited = [&](const MeanTransfer& t) { return awaited.has(t); };
   while (std::any_of(under_way_.begin(), under_way_.end(), is_awaited)) {
     step(std::numeric_limits<double>::infinity());

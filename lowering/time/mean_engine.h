@@ -14,17 +14,17 @@ namespace stowage {
 
 /// A transfer of the core, and with it those of as many others as its statement is executed by at once.
 struct MeanTransfer {
-  std::size_t row = 0;  ///< of the cost table
-  SlotId slot;          ///< that it moves into or out of
-  double cores = 1;     ///< in the mean over its statement's executions, so no whole number
-  double parts = 0;     ///< cycles of the engine that each of them needs still
-  double moves = 0;     ///< cycle from which on its data can move
-  double least = 0;     ///< cycles from then to its end at least, as its core takes in no more
+  CostId row;        ///< of what is waited for
+  SlotId slot;       ///< that it moves into or out of
+  double cores = 1;  ///< in the mean over its statement's executions, so no whole number
+  double parts = 0;  ///< cycles of the engine that each of them needs still
+  double moves = 0;  ///< cycle from which on its data can move
+  double least = 0;  ///< cycles from then to its end at least, as its core takes in no more
 };
 
 /// Of a row, or of a slot.
 struct AwaitedTransfers {
-  std::optional<std::size_t> row = std::nullopt;
+  std::optional<CostId> row = std::nullopt;
   std::optional<SlotId> slot = std::nullopt;
   [[nodiscard]] bool has(const MeanTransfer& t) const { return (!row || t.row == *row) && (!slot || t.slot == *slot); }
 };
@@ -35,7 +35,7 @@ class MeanEngine {
   void advance(double cycle);
   /// Goes on until none of a row or a slot is under way, if there is one now. The row of the one that ended last;
   /// nothing where nothing was waited for.
-  std::optional<std::size_t> finish(const AwaitedTransfers& awaited);
+  std::optional<CostId> finish(const AwaitedTransfers& awaited);
   [[nodiscard]] double now() const { return now_; }
   [[nodiscard]] const std::vector<MeanTransfer>& under_way() const { return under_way_; }
   /// As if so many cycles had passed in which all came back to where it is.

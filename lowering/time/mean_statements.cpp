@@ -18,7 +18,7 @@ class Preparer {
  public:
   Preparer(const LoopNest& nest, const NestCounts& counts, const CostTable& table)
       : nest_(nest), counts_(counts), table_(table), marked_(sliding_windows(nest)) {
-    for (std::size_t row = 0; row < table.size(); ++row) {
+    for (const CostId row : table.ids()) {
       if (!table[row].statement) continue;
       const CostKind kind = kind_of(table[row].formula);
       const bool is_barrier = kind == CostKind::barrier || kind == CostKind::broadcast;
@@ -200,8 +200,8 @@ class Preparer {
   const CostTable& table_;
   std::vector<SlidingWindow> marked_;
   std::map<StatementId, const SlidingWindow*> windows_;  ///< by the statements that compute in them
-  std::map<StatementId, std::size_t> row_;               ///< by statement
-  std::map<StatementId, std::size_t> barrier_row_;
+  std::map<StatementId, CostId> row_;                    ///< by statement
+  std::map<StatementId, CostId> barrier_row_;
   TeamBarriers barriers_;
   IdVector<BufferId, SlotId> first_slot_;
   std::map<BufferId, double> transfers_into_;  ///< of the busiest core

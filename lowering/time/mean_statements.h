@@ -25,7 +25,7 @@ struct MeanStatement {
   double startup = 0;
   bool of_team = false;                ///< transfer: one core's for several
   MeanTransfer transfer;               ///< transfer
-  std::size_t row = 0;                 ///< await_row
+  CostId row;                          ///< await_row
   SlotId first_slot;                   ///< transfer, await_slot: of the buffer
   CompiledIndex value;                 ///< transfer, await_slot: the slot; let: its value
   std::size_t variable = 0;            ///< let, loop

@@ -108,7 +108,7 @@ class Finder {
 /// What of a transfer may be hidden at most.
 struct Hideable {
   StatementId statement;
-  std::size_t row = 0;  ///< of the table
+  CostId row;
   double most = 0;
   double exposed = 0;  ///< for which a core waits
   double hidden = 0;
@@ -193,11 +193,11 @@ CostTable overlapped_costs(const LoopNest& nest, const NestCounts& counts, const
         ahead.direction == DmaDirection::put ? blocking_cycles(all_ahead, finder.inside(ahead.loop), table) : 0;
     const double most =
         most_hidden(ahead, std::get<TransferCost>(row->formula), cycles_of(row->formula), blocking, waits.last);
-    transfers.push_back({ahead.statement, static_cast<std::size_t>(row - table.begin()), most});
+    transfers.push_back({ahead.statement, table.id_of(*row), most});
   }
   if (transfers.empty()) return table;
   double in_all = 0;  // of transfers without their calls: what no core waits for is hidden
-  for (std::size_t row = 0; row < table.size(); ++row) {
+  for (const CostId row : table.ids()) {
     const auto* const transfer = std::get_if<TransferCost>(&table[row].formula);
     if (transfer != nullptr)
       in_all += static_cast<double>(cycles_of(*transfer)) - issuing_cycles(*transfer) - waits.of_row[row];

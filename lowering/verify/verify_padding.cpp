@@ -41,10 +41,7 @@ class PaddingCheck {
  private:
   [[nodiscard]] const Buffer& buffer(BufferId index) const { return nest_.buffers[index]; }
 
-  [[nodiscard]] bool overlap(BufferId a, BufferId b) const {
-    return buffer(a).offset < buffer(b).offset + buffer(b).bytes() &&
-           buffer(b).offset < buffer(a).offset + buffer(a).bytes();
-  }
+  [[nodiscard]] bool overlap(BufferId a, BufferId b) const { return share_bytes(buffer(a), buffer(b)); }
 
   Broken statement(const Stmt& s, const Enclosing& around) {
     std::erase_if(filled_, [&](const Filled& filled) { return !stands_before(filled, around); });

@@ -72,7 +72,7 @@ class BankPlanner {
   [[nodiscard]] Piece piece_of(StageTensorId id, const std::vector<IndexExpr>& index, const VariableRange& range,
                                std::int64_t free_bank) const {
     const StageTensor& tensor = plan_.list.tensors[id];
-    const std::vector<std::int64_t> strides = tensor.strides.empty() ? row_major_strides(tensor.shape) : tensor.strides;
+    const std::vector<std::int64_t> strides = tensor.memory_strides();
     const bool stays = tensor.role == TensorRole::intermediate;
     Piece piece;
     piece.bank = stays ? bank_of_.at(id) : free_bank;

@@ -66,8 +66,17 @@ class Machine {
       code_.emplace_back([this] { accumulator_ = take(); });
     } else if (op == "acc") {
       code_.emplace_back([this] { stack_.push_back(accumulator_); });
+    } else if (const auto unary = find_unary(op)) {
+      with_float_operation(*unary, [&](auto of) { code_.emplace_back([this, of] { stack_.push_back(of(take())); }); });
+    } else if (const auto binary = find_binary(op)) {
+      with_float_operation(*binary, [&](auto of) {
+        code_.emplace_back([this, of] {
+          const double second = take();
+          stack_.push_back(of(take(), second));
+        });
+      });
     } else {
-      add_operation(op);
+      throw std::runtime_error("no instruction '" + op + "'");
     }
   }
 
@@ -101,28 +110,6 @@ class Machine {
     std::int64_t bound;
     std::size_t begin;
   };
-
-  void add_operation(const std::string& op) {
-    using Unary = UnaryOp;
-    for (const Unary unary : {Unary::negate, Unary::exp, Unary::log, Unary::sqrt, Unary::erf, Unary::tanh, Unary::floor,
-                              Unary::ceil, Unary::abs, Unary::sin, Unary::cos, Unary::round}) {
-      if (name_of(unary) != op) continue;
-      return with_float_operation(unary,
-                                  [&](auto of) { code_.emplace_back([this, of] { stack_.push_back(of(take())); }); });
-    }
-    using Binary = BinaryOp;
-    for (const Binary binary : {Binary::add, Binary::subtract, Binary::multiply, Binary::divide, Binary::minimum,
-                                Binary::maximum, Binary::power}) {
-      if (name_of(binary) != op) continue;
-      return with_float_operation(binary, [&](auto of) {
-        code_.emplace_back([this, of] {
-          const double second = take();
-          stack_.push_back(of(take(), second));
-        });
-      });
-    }
-    throw std::runtime_error("no instruction '" + op + "'");
-  }
 
   double take() {
     const double top = stack_.at(stack_.size() - 1);

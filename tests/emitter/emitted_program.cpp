@@ -162,11 +162,6 @@ Program program_of(Graph graph, const Target& target) {
   return program;
 }
 
-Target sunway() {
-  Diagnostics diagnostics;
-  return *load_target("sw26010", {}, diagnostics);
-}
-
 Tensor whole_numbers(std::mt19937& random, const Shape& shape) {
   std::vector<float> values(static_cast<std::size_t>(element_count(shape)));
   for (float& value : values) value = static_cast<float>(static_cast<int>(random() % 17)) - 8;

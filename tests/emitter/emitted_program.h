@@ -10,6 +10,7 @@
 
 #include "emitter/athread/emit.h"
 #include "lowering/program/program.h"
+#include "tests/sunway.h"
 
 namespace stowage::fixtures {
 
@@ -30,8 +31,6 @@ Program program_of(Graph graph, const Target& target);
 /// The same with a nest that is there already.
 Program program_of(LoopNest nest, const Target& target);
 
-/// The SW26010 as it comes with Stowage.
-Target sunway();
 /// Small ones, of which sums and products are exact in any order.
 Tensor whole_numbers(std::mt19937& random, const Shape& shape);
 

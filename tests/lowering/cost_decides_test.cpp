@@ -18,6 +18,7 @@
 #include "tests/fusion/net.h"
 #include "tests/fusion/random_partition.h"
 #include "tests/random_runs.h"
+#include "tests/sunway.h"
 
 using namespace stowage;
 using namespace stowage::testing;
@@ -28,12 +29,7 @@ namespace {
 const Planner& searched() { return *find_planner("searched"); }
 const Planner& swtvm() { return *find_planner("swtvm"); }
 
-Target sunway(std::int64_t cores = 64) {
-  Diagnostics diagnostics;
-  auto target = load_target("sw26010", std::vector<std::string>{fmt::format("cores.count={}", cores)}, diagnostics);
-  check(static_cast<bool>(target), format_diagnostics(diagnostics));
-  return *target;
-}
+Target sunway(std::int64_t cores = 64) { return fixtures::sunway({fmt::format("cores.count={}", cores)}); }
 
 /// One operator, or a few in a chain, of sizes as networks have them.
 class RandomChain {

@@ -19,18 +19,14 @@
 #include "lowering/simulate/simulate.h"
 #include "tests/fusion/net.h"
 #include "tests/places.h"
+#include "tests/sunway.h"
 
 using namespace stowage;
 using stowage::testing::Net;
 
 namespace {
 
-Target sunway() {
-  Diagnostics diagnostics;
-  auto target = load_target("sw26010", {}, diagnostics);
-  check(static_cast<bool>(target), format_diagnostics(diagnostics));
-  return *target;
-}
+using fixtures::sunway;
 
 RequestSequences requests_of(const Plan& plan, const Target& target) {
   return request_sequences(plan.nest, ExecutionCosts(plan.nest, target), Sharing::equal);

@@ -20,6 +20,7 @@
 #include "lowering/time/measured_error.h"
 #include "lowering/time/rates.h"
 #include "tests/places.h"
+#include "tests/sunway.h"
 
 namespace stowage {
 namespace {
@@ -56,11 +57,6 @@ std::vector<std::vector<std::string>> read_cells(const std::string& name) {
     for (std::string& cell : cells) std::getline(row, cell, ',');
   }
   return rows;
-}
-
-Target sw26010() {
-  Diagnostics diagnostics;
-  return *load_target("sw26010", {}, diagnostics);
 }
 
 /// One transfer of a run.
@@ -359,7 +355,7 @@ TEST_CASE("docs/measurements.md has what the time model makes of every measured 
   const auto begin = page.find(begin_mark);
   const auto end = page.find(end_mark);
   REQUIRE((begin != std::string::npos && end != std::string::npos && begin < end));
-  const std::vector<Point> points = all_points(sw26010());
+  const std::vector<Point> points = all_points(fixtures::sunway());
   CHECK(points.size() == 267 + 4 * 98);
   const std::string wanted = page.substr(0, begin + begin_mark.size()) + "\n" + table(points) + "\n" + page.substr(end);
   if (std::getenv("STOWAGE_UPDATE_GOLDEN") != nullptr && page != wanted) std::ofstream(path) << wanted;
@@ -367,7 +363,7 @@ TEST_CASE("docs/measurements.md has what the time model makes of every measured 
 }
 
 TEST_CASE("of the measured points held out of the fit half are met within 10 %, nine of ten within 25 %") {
-  const Summary all = summary_of(held_out_errors(all_points(sw26010()), error_of));
+  const Summary all = summary_of(held_out_errors(all_points(fixtures::sunway()), error_of));
   INFO(all.median << ", " << all.share_within_quarter);
   CHECK(all.points > 600);
   CHECK(all.median <= 0.10);
@@ -377,7 +373,7 @@ TEST_CASE("of the measured points held out of the fit half are met within 10 %, 
 }
 
 TEST_CASE("the simulation meets the measured points as well as the closed form") {
-  const std::vector<Point> points = all_points(sw26010());
+  const std::vector<Point> points = all_points(fixtures::sunway());
   std::map<std::string, std::vector<Point>> series;
   for (const Point& point : points) series[point.series].push_back(point);
   for (const auto& [name, of] : series) {

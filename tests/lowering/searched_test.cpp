@@ -2,6 +2,7 @@
 // Planner "searched": never worse than the published plan, exhaustive over the splits, obedient to what is fixed, and
 // it tells what it tried.
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -26,6 +27,7 @@
 #include "tests/fusion/random_net.h"
 #include "tests/fusion/random_partition.h"
 #include "tests/random_runs.h"
+#include "tests/sunway.h"
 
 using namespace stowage;
 using test::number_from;
@@ -36,12 +38,7 @@ namespace {
 const Planner& searched() { return *find_planner("searched"); }
 const Planner& swtvm() { return *find_planner("swtvm"); }
 
-Target sunway(int cores = 64) {
-  Diagnostics diagnostics;
-  auto target = load_target("sw26010", std::vector<std::string>{"cores.count=" + std::to_string(cores)}, diagnostics);
-  check(static_cast<bool>(target), format_diagnostics(diagnostics));
-  return *target;
-}
+Target sunway(int cores = 64) { return fixtures::sunway({fmt::format("cores.count={}", cores)}); }
 
 /// All operators of a graph as one group.
 StageList stages_of(const Graph& graph) {

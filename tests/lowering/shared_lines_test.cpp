@@ -20,18 +20,14 @@
 #include "tests/fusion/random_net.h"
 #include "tests/fusion/random_partition.h"
 #include "tests/random_runs.h"
+#include "tests/sunway.h"
 
 using namespace stowage;
 using namespace stowage::testing;
 
 namespace {
 
-Target sunway() {
-  Diagnostics diagnostics;
-  auto target = load_target("sw26010", {}, diagnostics);
-  check(static_cast<bool>(target), format_diagnostics(diagnostics));
-  return *target;
-}
+using fixtures::sunway;
 
 /// The last operator of a graph, alone.
 StageList last_of(const Graph& graph) {

@@ -17,18 +17,14 @@
 #include "tests/fusion/net.h"
 #include "tests/fusion/random_net.h"
 #include "tests/fusion/run_graph.h"
+#include "tests/sunway.h"
 
 using namespace stowage;
 using namespace stowage::testing;
 
 namespace {
 
-Target sunway(const std::vector<std::string>& settings = {}) {
-  Diagnostics diagnostics;
-  auto target = load_target("sw26010", settings, diagnostics);
-  check(static_cast<bool>(target), format_diagnostics(diagnostics));
-  return *target;
-}
+using fixtures::sunway;
 
 /// LayerNormalization over the dimensions from `axis` on, with its mean and inverse deviation.
 Graph normalization(const Shape& shape, std::int64_t axis) {
