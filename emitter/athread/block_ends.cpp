@@ -9,8 +9,6 @@
 
 namespace stowage {
 
-std::string AccumulatorGroup::name(std::int64_t row, std::size_t vector) { return fmt::format("acc{}{}", row, vector); }
-
 BlockEnds::BlockEnds(ComputeWriter& sum) : sum_(sum) {
   const auto found = sum.k_.chains.find(sum.stmt_.id);
   if (found == sum.k_.chains.end()) return;
@@ -42,10 +40,18 @@ void BlockEnds::write_start(const AccumulatorGroup& group, const std::function<v
   const std::string value = c_constant(ElementType::f32, fill.value);
   if (!chain_->trips.empty()) out.open(fmt::format("if ({}) {{", trip(false)), chain_->start->id);
   for (std::int64_t r = 0; r < group.rows; ++r) {
-    std::string line;
-    for (std::size_t v = 0; v < group.offsets.size(); ++v) line += AccumulatorGroup::name(r, v) + " = ";
-    line += group.vectors ? fmt::format("simd_set_floatv4({0}, {0}, {0}, {0})", value) : value;
-    out.line(line + ";", chain_->start->id);
+    std::string alone;
+    for (const VectorStrip& strip : group.strips) {
+      const std::string name = strip_name(AccumulatorGroup::row_name(r), strip);
+      if (strip.is_one()) {
+        alone += name + " = ";
+      } else {
+        out.line(fmt::format("{}({}, {});", strip_macro("SET", strip), name, value), chain_->start->id);
+      }
+    }
+    if (alone.empty()) continue;
+    alone += group.vectors ? fmt::format("simd_set_floatv4({0}, {0}, {0}, {0})", value) : value;
+    out.line(alone + ";", chain_->start->id);
   }
   if (chain_->trips.empty()) return;
   out.else_branch("} else {");
@@ -58,6 +64,12 @@ void BlockEnds::write_ends(const AccumulatorGroup& group) {
   CWriter& out = sum_.k_.out;
   vectors_.clear();
   temporaries_ = 0;
+  for (std::int64_t r = 0; r < group.rows; ++r) {
+    for (const VectorStrip& strip : group.strips) {
+      if (!strip.is_one())
+        out.line(fmt::format("{}({});", strip_macro("APART", strip), strip_name(AccumulatorGroup::row_name(r), strip)));
+    }
+  }
   out.open(chain_->trips.empty() ? "{" : fmt::format("if ({}) {{", trip(true)), chain_->ends.front()->id);
   for (ComputeWriter& end : ends_) write_end(end, group);
   out.close();
@@ -80,7 +92,7 @@ void BlockEnds::write_end(ComputeWriter& end, const AccumulatorGroup& group) {
       temporaries_);
   ScalarNames names;
   names.read = [&](ReadId read) {
-    if (goes_on(end, read)) return AccumulatorGroup::name(row, vector);
+    if (goes_on(end, read)) return group.name(row, vector);
     return end.element(*end.compute_.read_buffers[read], group.at(end.read_index(read), row, 0));
   };
   names.temporary = [&](ElementType type, const std::string& text) {
@@ -92,7 +104,7 @@ void BlockEnds::write_end(ComputeWriter& end, const AccumulatorGroup& group) {
     for (vector = 0; vector < group.offsets.size(); ++vector) {
       const std::string result =
           group.vectors ? vectors.value(end.stage_.body) : without_outer_parentheses(c_scalar(end.stage_.body, names));
-      out.line(fmt::format("{} = {};", AccumulatorGroup::name(row, vector), result), end.stmt_.id);
+      out.line(fmt::format("{} = {};", group.name(row, vector), result), end.stmt_.id);
       vectors.forget();  // what was computed of the accumulator as it was
     }
   }
@@ -107,7 +119,7 @@ std::string BlockEnds::constant_of(const std::string& text) {
 
 std::string BlockEnds::vector_of(ComputeWriter& end, ReadId read, const AccumulatorGroup& group, std::int64_t row,
                                  std::size_t vector) {
-  if (goes_on(end, read)) return AccumulatorGroup::name(row, vector);
+  if (goes_on(end, read)) return group.name(row, vector);
   const BufferUse& buffer = *end.compute_.read_buffers[read];
   const bool one = lane_use(end.stage_.reads[read], *end.compute_.lane_axis) == LaneUse::none;
   const std::vector<IndexExpr> index = group.at(end.read_index(read), row, one ? 0 : group.offsets[vector]);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "emitter/athread/compute_writer.h"
+#include "emitter/athread/vector_strips.h"
 #include "lowering/ir/register_chains.h"
 
 namespace stowage {
@@ -17,12 +18,16 @@ namespace stowage {
 /// Accumulators "acc00", "acc01" … of some rows and of one vector, or lane, at each offset.
 struct AccumulatorGroup {
   std::int64_t rows = 1;
-  std::vector<std::int64_t> offsets;  ///< of their first lanes
-  bool vectors = true;                ///< else plain floats, of one lane
+  LaneOffsets offsets;
+  std::vector<VectorStrip> strips;  ///< of each row
+  bool vectors = true;              ///< else plain floats, of one lane
   /// An index over the axes of the sum at a row and a lane of the group.
   std::function<std::vector<IndexExpr>(std::vector<IndexExpr> index, std::int64_t row, std::int64_t lane)> at;
   std::function<bool(BufferId, const std::vector<IndexExpr>&)> is_aligned;
-  [[nodiscard]] static std::string name(std::int64_t row, std::size_t vector);
+  [[nodiscard]] static std::string row_name(std::int64_t row) { return "acc" + std::to_string(row); }
+  [[nodiscard]] std::string name(std::int64_t row, std::size_t vector) const {
+    return vector_name(row_name(row), strips, vector);
+  }
 };
 
 class BlockEnds {
@@ -33,6 +38,10 @@ class BlockEnds {
   void write_start(const AccumulatorGroup& group, const std::function<void()>& write_loads);
   /// Computes in the accumulators what stands behind the sum.
   void write_ends(const AccumulatorGroup& group);
+  /// How the accumulators are stored: what stands behind the sum was computed vector by vector.
+  [[nodiscard]] std::vector<VectorStrip> strips_stored(const AccumulatorGroup& group) const {
+    return ends_.empty() ? group.strips : strips_of(group.offsets, true);
+  }
   /// Whose results are stored.
   [[nodiscard]] ComputeWriter& stored() { return ends_.empty() ? sum_ : ends_.back(); }
 

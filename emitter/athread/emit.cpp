@@ -58,6 +58,7 @@ class ProgramEmitter {
     if (library() != nullptr) emitted.files.push_back({"layers_library.c", library_source(), {}});
     emitted.files.push_back({"layers_mix.h", structs_header(), {}});
     emitted.files.push_back({"sw_rt.h", runtime_header(), {}});
+    emitted.files.push_back({"sw_vectors.h", std::string(emitter_templates("sw_vectors.h")), {}});
     emitted.files.push_back({"sw_ldm.s.c", std::string(emitter_templates("sw_ldm.s.c")), {}});
     for (std::size_t k = 0; k < texts_.size(); ++k) emitted.files.push_back(kernel_file(k));
     for (const Spawn& spawn : parts_.spawns) emitted.files.push_back({spawn.kernels + ".s.c", spawn_source(spawn), {}});

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of products in named vector accumulators, rows of the block axis x vectors of the lane axis, over all reduction
-// axes of the box: 4 rows x 4 vectors (16 floats), more rows where the lanes fill fewer vectors, or more vectors where
-// there are fewer rows. Named variables stay in registers with every compiler and at -O2; local arrays of accumulators
-// do not.
+// axes of the box: 4 x 4, more rows where the lanes fill fewer vectors, or more vectors where there are fewer rows.
+// Named variables stay in registers with every compiler and at -O2; local arrays of accumulators do not.
 #include <algorithm>
+#include <cstdlib>
+#include <functional>
 #include <span>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "core/check.h"
 #include "emitter/athread/block_ends.h"
 #include "emitter/athread/compute_writer.h"
+#include "emitter/athread/vector_strips.h"
 #include "lowering/ir/compute_form.h"
 
 namespace stowage {
@@ -21,31 +23,19 @@ namespace {
 constexpr std::int64_t lanes = lanes_of_floatv4;
 constexpr std::int64_t group_lanes = register_block_vectors * lanes;
 
-/// Vectors that one group of accumulators covers: offsets of their first lanes from the group's base.
-using LaneGroup = std::vector<std::int64_t>;
-
-/// The lanes of one group, at least four: whole vectors, the last one overlapping its neighbour where the number is
-/// odd. Lanes in two vectors are computed twice from the same start and stored twice with the same value.
-LaneGroup tail_group(std::int64_t count) {
-  check(count >= lanes, "fewer lanes than a vector has would begin before the row");
-  LaneGroup group;
-  for (std::int64_t at = 0; at + lanes < count; at += lanes) group.push_back(at);
-  group.push_back(count - lanes);
-  return group;
-}
-
 struct Operand {
   ReadId read;
   char letter = 'a';
   bool by_block = false;
   std::int64_t lane_step = 0;  ///< 0: the same for all lanes; 1: contiguous; else gathered
+  bool by_steps = false;       ///< all rows lie constant steps behind the first one, from whose address they are loaded
+  [[nodiscard]] bool is_gathered() const { return lane_step != 0 && lane_step != 1; }
 };
 
 /// Coefficient of a variable in a linear expression; nothing if it occurs inside another atom.
 std::optional<std::int64_t> linear_in(const IndexExpr& e, VarId variable) {
   const std::int64_t coefficient = e.coefficient_of(variable);
-  if (mentions(e - IndexExpr(variable) * coefficient, variable)) return std::nullopt;
-  return coefficient;
+  return mentions(e - IndexExpr(variable) * coefficient, variable) ? std::nullopt : std::optional(coefficient);
 }
 
 const ScalarNode::Read* as_float_read(const ScalarExpr& e) {
@@ -174,17 +164,17 @@ class RegisterBlock {
     if (whole > 1) {
       w_.k_.out.open(fmt::format("for (int {0} = 0; {0} < {1}; {0} += {2}) {{", lane.name, whole * of_group, of_group),
                      w_.stmt_.id);
-      write_group(rows, block_base, IndexExpr(lane.variable), tail_group(of_group));
+      write_group(rows, block_base, IndexExpr(lane.variable), offsets_of_lanes(of_group));
       w_.k_.out.close();
     } else if (whole == 1) {
-      write_group(rows, block_base, 0, tail_group(of_group));
+      write_group(rows, block_base, 0, offsets_of_lanes(of_group));
     }
     std::int64_t from = whole * of_group;
     if (count - from > of_group && of_group > lanes) {
-      write_group(rows, block_base, from, tail_group(of_group - lanes));
+      write_group(rows, block_base, from, offsets_of_lanes(of_group - lanes));
       from += of_group - lanes;
     }
-    if (count > from) write_group(rows, block_base, from, tail_group(count - from));
+    if (count > from) write_group(rows, block_base, from, offsets_of_lanes(count - from));
   }
 
   /// Any number of lanes: groups of four vectors, then single vectors, then single lanes.
@@ -195,7 +185,7 @@ class RegisterBlock {
     for (const std::int64_t step : {group_lanes, lanes}) {
       if (lane.max_extent <= step) continue;  // a full tile has a version of its own
       w_.k_.out.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1}) {{", lane.name, step, lane.end), w_.stmt_.id);
-      write_group(rows, block_base, variable, tail_group(step));
+      write_group(rows, block_base, variable, offsets_of_lanes(step));
       w_.k_.out.close();
     }
     w_.k_.out.open(fmt::format("for (; {0} < {1}; {0}++) {{", lane.name, lane.end), w_.stmt_.id);
@@ -204,110 +194,190 @@ class RegisterBlock {
   }
 
   /// The accumulators of one group: loaded, summed over all reductions, stored. No vectors: one lane in plain floats.
-  void write_group(std::int64_t rows, const IndexExpr& block_base, const IndexExpr& lane_base, const LaneGroup& group) {
+  void write_group(std::int64_t rows, const IndexExpr& block_base, const IndexExpr& lane_base,
+                   const LaneOffsets& group) {
     CWriter& out = w_.k_.out;
-    const bool vectors = !group.empty();
-    const LaneGroup offsets = vectors ? group : LaneGroup{0};
-    const std::string type = vectors ? "floatv4" : "float";
     rows_ = rows;
     block_base_ = block_base;
     lane_base_ = lane_base;
-    vectors_ = vectors;
+    vectors_ = !group.empty();
+    const LaneOffsets offsets = vectors_ ? group : LaneOffsets{0};
 
     // A group in a loop of lanes has the loop's braces.
     const bool own_braces = lane_base.is_constant();
     if (own_braces) out.open("{");
-    for (std::int64_t r = 0; r < rows; ++r) {
-      std::vector<std::string> names;
-      for (std::size_t v = 0; v < offsets.size(); ++v) names.push_back(AccumulatorGroup::name(r, v));
-      out.line(fmt::format("{} {};", type, fmt::join(names, ", ")));
-    }
-    const auto for_each_accumulator = [&](ComputeWriter& of, std::string_view vector_call, bool store) {
-      const BufferUse& output = of.compute_.output_buffer;
-      for (std::int64_t r = 0; r < rows; ++r) {
-        for (std::size_t v = 0; v < offsets.size(); ++v) {
-          const auto index = at_lane(of.output_index(), r, offsets[v]);
-          const std::string name = AccumulatorGroup::name(r, v);
-          const std::string place = of.element(output, index);
-          if (vectors) {
-            const char* suffix = aligned(output, index) ? "" : "u";
-            out.line(fmt::format("{}{}({}, &{});", vector_call, suffix, name, place));
-          } else {
-            out.line(store ? fmt::format("{} = {};", place, name) : fmt::format("{} = {};", name, place));
-          }
-        }
-      }
-    };
+    const bool gathers = std::any_of(operands_.begin(), operands_.end(), std::mem_fn(&Operand::is_gathered));
     const AccumulatorGroup accumulators{
-        rows, offsets, vectors,
+        rows,
+        offsets,
+        strips_of(offsets, gathers),
+        vectors_,
         [&](std::vector<IndexExpr> index, std::int64_t row, std::int64_t at) {
           return at_lane(std::move(index), row, at);
         },
         [&](BufferId buffer, const std::vector<IndexExpr>& index) { return aligned(buffer, index); }};
-    ends_.write_start(accumulators, [&] { for_each_accumulator(w_, "simd_load", false); });
+    group_ = &accumulators;
+    for (std::int64_t r = 0; r < rows; ++r) declare({AccumulatorGroup::row_name(r)});
+    ends_.write_start(accumulators, [&] { move_accumulators(w_, false); });
     const std::size_t spatial = w_.stage_.spatial;
     for (std::size_t i = spatial; i < w_.axes_.size(); ++i) w_.open_loop(i, false);
-    write_products(rows, offsets, type);
+    write_products();
     for (std::size_t i = spatial; i < w_.axes_.size(); ++i) w_.close_loop(i);
     ends_.write_ends(accumulators);
-    for_each_accumulator(ends_.stored(), "simd_store", true);
+    move_accumulators(ends_.stored(), true);
     if (own_braces) out.close();
   }
 
-  void write_products(std::int64_t rows, const LaneGroup& offsets, const std::string& type) {
+  /// Vectors of rows: the strips each in a line, then all that stand alone.
+  void declare(const std::vector<std::string>& rows_of_vectors, std::vector<std::string> alone = {}) {
+    for (const std::string& row : rows_of_vectors) {
+      for (const VectorStrip& strip : group_->strips) {
+        const std::string name = strip_name(row, strip);
+        if (strip.is_one())
+          alone.push_back(name);
+        else
+          w_.k_.out.line(fmt::format("{}({});", strip_macro("VECTORS", strip), name));
+      }
+    }
+    if (!alone.empty()) w_.k_.out.line(fmt::format("{} {};", vectors_ ? "floatv4" : "float", fmt::join(alone, ", ")));
+  }
+
+  /// The accumulators from the LDM, or into it.
+  void move_accumulators(ComputeWriter& of, bool store) {
+    const BufferUse& output = of.compute_.output_buffer;
+    for (std::int64_t r = 0; r < rows_; ++r) {
+      for (const VectorStrip& strip : store ? ends_.strips_stored(*group_) : group_->strips) {
+        const auto index = at_lane(of.output_index(), r, group_->offsets[strip.first]);
+        const std::string name =
+            strip.is_one() ? group_->name(r, strip.first) : strip_name(AccumulatorGroup::row_name(r), strip);
+        const std::string place = of.element(output, index);
+        if (vectors_) {
+          w_.k_.out.line(strip_move(store, aligned(output, index), strip, name, "&" + place));
+        } else {
+          w_.k_.out.line(store ? fmt::format("{} = {};", place, name) : fmt::format("{} = {};", name, place));
+        }
+      }
+    }
+  }
+
+  void write_products() {
     CWriter& out = w_.k_.out;
     const auto reduced = std::span(w_.axes_).subspan(w_.stage_.spatial);
     const bool loops =
         std::any_of(reduced.begin(), reduced.end(), [](const LocalAxis& axis) { return axis.constant != 1; });
     if (!loops) out.open("{");
-    for (const Operand& o : operands_) {
-      std::vector<std::string> names;
-      for (std::int64_t r = 0; r < (o.by_block ? rows : 1); ++r) {
-        for (std::size_t v = 0; v < (o.lane_step != 0 ? offsets.size() : 1); ++v) names.push_back(name_of(o, r, v));
+    for (Operand& o : operands_) {
+      o.by_steps = steps_by_rows(o);
+      std::vector<std::string> along_lanes;
+      std::vector<std::string> alone;
+      for (std::int64_t r = 0; r < (o.by_block ? rows_ : 1); ++r) {
+        if (o.lane_step == 0) {
+          alone.push_back(name_of(o, r, {}));
+        } else if (in_strips()) {
+          along_lanes.push_back(row_name(o, r));
+        } else {
+          for (const VectorStrip& strip : group_->strips) alone.push_back(name_of(o, r, strip));
+        }
       }
-      out.line(fmt::format("{} {};", type, fmt::join(names, ", ")));
+      declare(along_lanes, alone);
     }
     const auto load = [&](const Operand& o, std::int64_t row) {
-      for (std::size_t v = 0; v < (o.lane_step != 0 ? offsets.size() : 1); ++v) {
-        write_load(o, row, offsets[v], name_of(o, row, v));
+      if (row == 0 && o.by_steps) {
+        const auto index = at_lane(w_.read_index(o.read), 0, group_->offsets.front());
+        const std::string element = w_.element(*w_.compute_.read_buffers[o.read], index);
+        out.line(fmt::format("const float *{} = &{};", first_row(o), element));
+      }
+      for (const VectorStrip& strip : group_->strips) {
+        write_load(o, row, strip);
+        if (o.lane_step == 0) break;
       }
     };
     for (const Operand& o : operands_) {
       if (!o.by_block) load(o, 0);
     }
-    for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t r = 0; r < rows_; ++r) {
       for (const Operand& o : operands_) {
         if (o.by_block) load(o, r);
       }
-      for (std::size_t v = 0; v < offsets.size(); ++v) {
-        const std::string a = name_of(operands_[0], r, v);
-        const std::string b = name_of(operands_[1], r, v);
-        out.line(vectors_ ? fmt::format("acc{0}{1} = simd_vmas({2}, {3}, acc{0}{1});", r, v, a, b)
-                          : fmt::format("acc{0}{1} += {2} * {3};", r, v, a, b));
-      }
+      for (const VectorStrip& strip : group_->strips) out.line(product(r, strip));
     }
     if (!loops) out.close();
   }
 
-  [[nodiscard]] static std::string name_of(const Operand& o, std::int64_t row, std::size_t vector) {
+  /// The accumulators of a strip go on by the product of the operands.
+  std::string product(std::int64_t row, const VectorStrip& strip) {
+    const Operand& first = operands_.front();
+    const Operand& second = operands_.back();
+    const std::string a = name_of(first, row, strip);
+    const std::string b = name_of(second, row, strip);
+    const std::string sum = strip_name(AccumulatorGroup::row_name(row), strip);
+    if (!vectors_) return fmt::format("{} += {} * {};", sum, a, b);
+    if (strip.is_one()) return fmt::format("{0} = simd_vmas({1}, {2}, {0});", sum, a, b);
+    if (first.lane_step != 0 && second.lane_step != 0)
+      return fmt::format("{}({}, {}, {});", strip_macro("MAS_EACH", strip), sum, a, b);
+    const bool turned = first.lane_step != 0;  // the one vector comes first
+    return fmt::format("{}({}, {}, {});", strip_macro("MAS", strip), sum, turned ? b : a, turned ? a : b);
+  }
+
+  [[nodiscard]] bool in_strips() const {
+    return std::any_of(group_->strips.begin(), group_->strips.end(),
+                       [](const VectorStrip& strip) { return !strip.is_one(); });
+  }
+
+  /// Of an operand's vectors in strips.
+  [[nodiscard]] static std::string row_name(const Operand& o, std::int64_t row) {
+    return o.by_block ? fmt::format("{}{}_v", o.letter, row) : fmt::format("{}_v", o.letter);
+  }
+
+  [[nodiscard]] std::string name_of(const Operand& o, std::int64_t row, const VectorStrip& strip) const {
+    if (o.lane_step != 0 && in_strips()) return strip_name(row_name(o, row), strip);
     std::string name(1, o.letter);
     if (o.by_block) name += std::to_string(row);
-    if (o.lane_step != 0) name += (o.by_block ? "_" : "") + std::to_string(vector);
+    if (o.lane_step != 0) name += (o.by_block ? "_" : "") + std::to_string(strip.first);
     return name + "_";
   }
 
-  void write_load(const Operand& o, std::int64_t row, std::int64_t lane, const std::string& name) {
+  /// Elements from the group's first one to one of another row and lane, where that is a number.
+  [[nodiscard]] std::optional<std::int64_t> step_to(const Operand& o, std::int64_t row, std::int64_t lane) const {
     const BufferUse& buffer = *w_.compute_.read_buffers[o.read];
+    const auto flat = [&](std::int64_t r, std::int64_t l) {
+      return w_.flat_index(buffer, at_lane(w_.read_index(o.read), r, l));
+    };
+    const IndexExpr step = flat(row, lane) - flat(0, group_->offsets.front());
+    if (!step.is_constant()) return std::nullopt;
+    return step.constant();
+  }
+
+  /// Whether one address is enough for all rows, which leaves registers to others.
+  [[nodiscard]] bool steps_by_rows(const Operand& o) const {
+    if (!vectors_ || !o.by_block || rows_ == 1 || o.is_gathered()) return false;
+    for (std::int64_t r = 1; r < rows_; ++r) {
+      if (!step_to(o, r, group_->offsets.front())) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] static std::string first_row(const Operand& o) { return fmt::format("{}_row0", o.letter); }
+
+  void write_load(const Operand& o, std::int64_t row, const VectorStrip& strip) {
+    const BufferUse& buffer = *w_.compute_.read_buffers[o.read];
+    const std::string name = name_of(o, row, strip);
+    const std::int64_t lane = o.lane_step == 0 ? group_->offsets.front() : group_->offsets[strip.first];
     const auto place = [&](std::int64_t offset) {
       return w_.element(buffer, at_lane(w_.read_index(o.read), row, lane + offset));
+    };
+    const auto address = [&] {
+      if (!o.by_steps) return fmt::format("&{}", place(0));
+      const std::int64_t step = step_to(o, row, lane).value();
+      return step == 0 ? first_row(o) : fmt::format("{} {} {}", first_row(o), step < 0 ? '-' : '+', std::abs(step));
     };
     if (!vectors_) {
       w_.k_.out.line(fmt::format("{} = {};", name, place(0)));
     } else if (o.lane_step == 0) {
-      w_.k_.out.line(fmt::format("simd_loade({}, &{});", name, place(0)));
+      w_.k_.out.line(fmt::format("simd_loade({}, {});", name, address()));
     } else if (o.lane_step == 1) {
-      const char* suffix = aligned(buffer, at_lane(w_.read_index(o.read), row, lane)) ? "" : "u";
-      w_.k_.out.line(fmt::format("simd_load{}({}, &{});", suffix, name, place(0)));
+      const bool is_aligned = aligned(buffer, at_lane(w_.read_index(o.read), row, lane));
+      w_.k_.out.line(strip_move(false, is_aligned, strip, name, address()));
     } else {
       w_.k_.out.line(
           fmt::format("{} = simd_set_floatv4({}, {}, {}, {});", name, place(0), place(1), place(2), place(3)));
@@ -346,6 +416,7 @@ class RegisterBlock {
   IndexExpr block_base_;
   IndexExpr lane_base_;
   bool vectors_ = true;
+  const AccumulatorGroup* group_ = nullptr;
 };
 
 bool ComputeWriter::can_block_registers() const {

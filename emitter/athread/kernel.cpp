@@ -367,6 +367,7 @@ KernelText emit(KernelContext& k, const std::string& name, const std::vector<Ker
     const bool sends = !k.barriers.sent_at.empty();
     if (k.target.cores.vector_lanes > 1 || sends) file.line("#include \"simd.h\"");
     for (const char* header : {"layers_mix.h", "sw_rt.h"}) file.line(fmt::format("#include \"{}\"", header));
+    if (k.target.cores.vector_lanes > 1) file.line("#include \"sw_vectors.h\"");
     file.blank();
     emit_register_broadcasts(k, file);
   }

@@ -23,9 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 9> header_names = {"athread.h",       "dma.h",          "simd.h",
-                                                          "slave.h",         "swemu.h",        "swemu_config.h",
-                                                          "swemu_library.h", "swemu_report.h", "swemu_state.h"};
+constexpr std::array<std::string_view, 10> header_names = {
+    "athread.h", "dma.h",          "simd.h",          "side_by_side.h", "slave.h",
+    "swemu.h",   "swemu_config.h", "swemu_library.h", "swemu_report.h", "swemu_state.h"};
 constexpr std::array<std::string_view, 7> source_names = {"swemu_config.c",    "swemu_dma.c",   "swemu_fiber.c",
                                                           "swemu_broadcast.c", "swemu_races.c", "swemu_report.c",
                                                           "swemu_run.c"};

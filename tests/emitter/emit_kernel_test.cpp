@@ -123,6 +123,7 @@ TEST_CASE("register blocks of any height and width give the right numbers") {
   // They are register blocks indeed, gathered ones among them.
   std::string all;
   for (const EmittedFile& file : emit_athread(program).files) all += file.text;
+  CHECK(all.find("SW_MAS4(acc0, ") != std::string::npos);
   CHECK(all.find("acc00 = simd_vmas(") != std::string::npos);
   if (cores == 1) CHECK(all.find("simd_set_floatv4(") != std::string::npos);
 }

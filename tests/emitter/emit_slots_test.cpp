@@ -155,8 +155,8 @@ TEST_CASE("slots in C: arrays of boxes, a reply word for every one, and waits by
                            "  volatile unsigned reply_para, reply_A[2], reply_B[2], reply_C[2];\n",
                            "          ldm->reply_B[(xo + yo + ko + 1) % 2] = 0;\n",
                            "        dma_wait(&ldm->reply_B[(xo + yo + ko) % 2], 1);\n",
-                           "simd_load(b0_, &ldm->t_B_ldm[(xo + yo + ko) % 2][ki][0]);\n",
-                           "simd_load(acc00, &ldm->t_C_ldm[(xo + yo) % 2][0][0]);\n",
+                           "SW_LOAD4(b_v, &ldm->t_B_ldm[(xo + yo + ko) % 2][ki][0]);\n",
+                           "SW_LOAD4(acc0, &ldm->t_C_ldm[(xo + yo) % 2][0][0]);\n",
                            "      if (3 * xo + yo - 1 > 0) {\n        dma_wait(&ldm->reply_C[(xo + yo) % 2], 1);\n",
                            "  dma_wait(&ldm->reply_C[0], 1);\n  dma_wait(&ldm->reply_C[1], 1);\n}\n"}) {
     INFO(line);
@@ -224,7 +224,7 @@ TEST_CASE("a slot that is used before its wait is found, whichever slot it is") 
         "emulation-never-awaited emulation-dma-overlap emulation-never-awaited ");
   CHECK(run("dma_wait(&ldm->reply_B[(xo + yo + ko) % 2], 1);", "dma_wait(&ldm->reply_B[(xo + yo + ko + 1) % 2], 1);",
             false) == "emulation-wait-never-ends emulation-never-awaited ");
-  CHECK(run("simd_load(b0_, &ldm->t_B_ldm[(xo + yo + ko) % 2]", "simd_load(b0_, &ldm->t_B_ldm[(xo + yo + ko + 1) % 2]",
+  CHECK(run("SW_LOAD4(b_v, &ldm->t_B_ldm[(xo + yo + ko) % 2]", "SW_LOAD4(b_v, &ldm->t_B_ldm[(xo + yo + ko + 1) % 2]",
             true) == "emulation-forbidden-access ");
   CHECK(run("dma_wait(&ldm->reply_C[(xo + yo) % 2], 1);", "", false) ==
         "emulation-put-source-changed emulation-wait-count emulation-wait-count ");

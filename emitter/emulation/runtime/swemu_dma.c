@@ -91,7 +91,7 @@ enum busy { IS_BUSY, SET_BUSY, CLEAR_BUSY };
 
 /* Asks or changes the bits of an operation's bytes; the answer is whether any was set. A broadcast of another core may
  * change bits of the same words meanwhile. */
-static int busy(uint64_t* map, const struct swemu_flight* f, enum busy what) {
+static inline int busy(uint64_t* map, const struct swemu_flight* f, enum busy what) {
   const int64_t end = f->at + f->length;
   uint64_t any = 0;
   for (int64_t at = f->at; at < end;) {
@@ -99,8 +99,12 @@ static int busy(uint64_t* map, const struct swemu_flight* f, enum busy what) {
     const uint64_t mask = bits((int)(at & 63), (int)(next - (at & ~(int64_t)63)));
     uint64_t* word = &map[at >> 6];
     if (what == IS_BUSY) any |= __atomic_load_n(word, __ATOMIC_RELAXED) & mask;
-    if (what == SET_BUSY) __atomic_fetch_or(word, mask, __ATOMIC_RELAXED);
-    if (what == CLEAR_BUSY) __atomic_fetch_and(word, ~mask, __ATOMIC_RELAXED);
+    if (what != IS_BUSY && mask == ~(uint64_t)0) /* a plain store, which is many times as fast, says the same */
+      __atomic_store_n(word, what == SET_BUSY ? mask : 0, __ATOMIC_RELAXED);
+    else if (what == SET_BUSY)
+      __atomic_fetch_or(word, mask, __ATOMIC_RELAXED);
+    else if (what == CLEAR_BUSY)
+      __atomic_fetch_and(word, ~mask, __ATOMIC_RELAXED);
     at = next;
   }
   return any != 0;
