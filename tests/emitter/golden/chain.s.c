@@ -34,6 +34,7 @@
 #include "simd.h"
 #include "layers_mix.h"
 #include "sw_rt.h"
+#include "sw_vectors.h"
 
 struct kernel_ldm {
   float t_XX[4][4];  /* X: 64 bytes at 0 */
@@ -104,27 +105,27 @@ void kernel(void *arg) {
       const int y_n = sw_min(2 * yo + 3, 8) - t_product_y_from;
       if (y_n == 3) {
         {
-          floatv4 acc00, acc01;
-          floatv4 acc10, acc11;
-          floatv4 acc20, acc21;
-          acc00 = acc01 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
-          acc10 = acc11 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
-          acc20 = acc21 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+          SW_VECTORS2(acc0);
+          SW_VECTORS2(acc1);
+          SW_VECTORS2(acc2);
+          SW_SET2(acc0, 0.0f);
+          SW_SET2(acc1, 0.0f);
+          SW_SET2(acc2, 0.0f);
           for (int ki = 0; ki < 4; ki++) {
             floatv4 a0_, a1_, a2_;
-            floatv4 b0_, b1_;
-            simd_load(b0_, &ldm->t_WW[ki][0]);
-            simd_load(b1_, &ldm->t_WW[ki][4]);
-            simd_loade(a0_, &ldm->t_XX[t_product_y_from - sw_max(2 * yo - 1, 0)][ki]);
-            acc00 = simd_vmas(a0_, b0_, acc00);
-            acc01 = simd_vmas(a0_, b1_, acc01);
-            simd_loade(a1_, &ldm->t_XX[t_product_y_from + 1 - sw_max(2 * yo - 1, 0)][ki]);
-            acc10 = simd_vmas(a1_, b0_, acc10);
-            acc11 = simd_vmas(a1_, b1_, acc11);
-            simd_loade(a2_, &ldm->t_XX[t_product_y_from + 2 - sw_max(2 * yo - 1, 0)][ki]);
-            acc20 = simd_vmas(a2_, b0_, acc20);
-            acc21 = simd_vmas(a2_, b1_, acc21);
+            SW_VECTORS2(b_v);
+            SW_LOAD2(b_v, &ldm->t_WW[ki][0]);
+            const float *a_row0 = &ldm->t_XX[t_product_y_from - sw_max(2 * yo - 1, 0)][ki];
+            simd_loade(a0_, a_row0);
+            SW_MAS2(acc0, a0_, b_v);
+            simd_loade(a1_, a_row0 + 4);
+            SW_MAS2(acc1, a1_, b_v);
+            simd_loade(a2_, a_row0 + 8);
+            SW_MAS2(acc2, a2_, b_v);
           }
+          SW_APART2(acc0);
+          SW_APART2(acc1);
+          SW_APART2(acc2);
           {
             floatv4 v0_;
             simd_load(v0_, &ldm->t_BB[0]);
@@ -159,22 +160,22 @@ void kernel(void *arg) {
         }
       } else if (y_n == 2) {
         {
-          floatv4 acc00, acc01;
-          floatv4 acc10, acc11;
-          acc00 = acc01 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
-          acc10 = acc11 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+          SW_VECTORS2(acc0);
+          SW_VECTORS2(acc1);
+          SW_SET2(acc0, 0.0f);
+          SW_SET2(acc1, 0.0f);
           for (int ki = 0; ki < 4; ki++) {
             floatv4 a0_, a1_;
-            floatv4 b0_, b1_;
-            simd_load(b0_, &ldm->t_WW[ki][0]);
-            simd_load(b1_, &ldm->t_WW[ki][4]);
-            simd_loade(a0_, &ldm->t_XX[t_product_y_from - sw_max(2 * yo - 1, 0)][ki]);
-            acc00 = simd_vmas(a0_, b0_, acc00);
-            acc01 = simd_vmas(a0_, b1_, acc01);
-            simd_loade(a1_, &ldm->t_XX[t_product_y_from + 1 - sw_max(2 * yo - 1, 0)][ki]);
-            acc10 = simd_vmas(a1_, b0_, acc10);
-            acc11 = simd_vmas(a1_, b1_, acc11);
+            SW_VECTORS2(b_v);
+            SW_LOAD2(b_v, &ldm->t_WW[ki][0]);
+            const float *a_row0 = &ldm->t_XX[t_product_y_from - sw_max(2 * yo - 1, 0)][ki];
+            simd_loade(a0_, a_row0);
+            SW_MAS2(acc0, a0_, b_v);
+            simd_loade(a1_, a_row0 + 4);
+            SW_MAS2(acc1, a1_, b_v);
           }
+          SW_APART2(acc0);
+          SW_APART2(acc1);
           {
             floatv4 v0_;
             simd_load(v0_, &ldm->t_BB[0]);
@@ -201,17 +202,16 @@ void kernel(void *arg) {
         }
       } else if (y_n == 1) {
         {
-          floatv4 acc00, acc01;
-          acc00 = acc01 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+          SW_VECTORS2(acc0);
+          SW_SET2(acc0, 0.0f);
           for (int ki = 0; ki < 4; ki++) {
             floatv4 a0_;
-            floatv4 b0_, b1_;
-            simd_load(b0_, &ldm->t_WW[ki][0]);
-            simd_load(b1_, &ldm->t_WW[ki][4]);
+            SW_VECTORS2(b_v);
+            SW_LOAD2(b_v, &ldm->t_WW[ki][0]);
             simd_loade(a0_, &ldm->t_XX[t_product_y_from - sw_max(2 * yo - 1, 0)][ki]);
-            acc00 = simd_vmas(a0_, b0_, acc00);
-            acc01 = simd_vmas(a0_, b1_, acc01);
+            SW_MAS2(acc0, a0_, b_v);
           }
+          SW_APART2(acc0);
           {
             floatv4 v0_;
             simd_load(v0_, &ldm->t_BB[0]);

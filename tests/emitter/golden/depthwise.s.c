@@ -1,5 +1,5 @@
 /*
- * depthwise_8d3e6b68: compute-core function of layer layer_depthwise
+ * depthwise_f63b0619: compute-core function of layer layer_depthwise
  *
  *   input T f32[2,7,9,8]
  *   input B f32[2,8]
@@ -31,28 +31,29 @@
 #include "simd.h"
 #include "layers_mix.h"
 #include "sw_rt.h"
+#include "sw_vectors.h"
 
-struct depthwise_8d3e6b68_ldm {
+struct depthwise_f63b0619_ldm {
   float t_T_ldm[2][7][9][8];  /* T: 4032 bytes at 0 */
   float t_B_ldm[2][8];  /* B: 64 bytes at 4032 */
   float t_M_ldm[2][9][11][8];  /* M: 6336 bytes at 4096 */
   float t_W_ldm[2][3][3][8];  /* W: 576 bytes at 10432 */
   float t_Y_ldm[2][7][9][8];  /* Y: 4032 bytes at 11008 */
-  struct depthwise_8d3e6b68_para para;
+  struct depthwise_f63b0619_para para;
   volatile unsigned reply_para, reply_T, reply_B, reply_W, reply_Y;
 };
-SW_CHECK(depthwise_8d3e6b68_t_T_ldm_is_in_place, offsetof(struct depthwise_8d3e6b68_ldm, t_T_ldm) == 0);
-SW_CHECK(depthwise_8d3e6b68_t_B_ldm_is_in_place, offsetof(struct depthwise_8d3e6b68_ldm, t_B_ldm) == 4032);
-SW_CHECK(depthwise_8d3e6b68_t_M_ldm_is_in_place, offsetof(struct depthwise_8d3e6b68_ldm, t_M_ldm) == 4096);
-SW_CHECK(depthwise_8d3e6b68_t_W_ldm_is_in_place, offsetof(struct depthwise_8d3e6b68_ldm, t_W_ldm) == 10432);
-SW_CHECK(depthwise_8d3e6b68_t_Y_ldm_is_in_place, offsetof(struct depthwise_8d3e6b68_ldm, t_Y_ldm) == 11008);
-SW_CHECK(depthwise_8d3e6b68_buffers_fit, 15040 <= SW_LDM_BYTES - SW_LDM_RESERVED);
-SW_CHECK(depthwise_8d3e6b68_all_fits, sizeof(struct depthwise_8d3e6b68_ldm) <= SW_ARENA_BYTES);
+SW_CHECK(depthwise_f63b0619_t_T_ldm_is_in_place, offsetof(struct depthwise_f63b0619_ldm, t_T_ldm) == 0);
+SW_CHECK(depthwise_f63b0619_t_B_ldm_is_in_place, offsetof(struct depthwise_f63b0619_ldm, t_B_ldm) == 4032);
+SW_CHECK(depthwise_f63b0619_t_M_ldm_is_in_place, offsetof(struct depthwise_f63b0619_ldm, t_M_ldm) == 4096);
+SW_CHECK(depthwise_f63b0619_t_W_ldm_is_in_place, offsetof(struct depthwise_f63b0619_ldm, t_W_ldm) == 10432);
+SW_CHECK(depthwise_f63b0619_t_Y_ldm_is_in_place, offsetof(struct depthwise_f63b0619_ldm, t_Y_ldm) == 11008);
+SW_CHECK(depthwise_f63b0619_buffers_fit, 15040 <= SW_LDM_BYTES - SW_LDM_RESERVED);
+SW_CHECK(depthwise_f63b0619_all_fits, sizeof(struct depthwise_f63b0619_ldm) <= SW_ARENA_BYTES);
 
-void depthwise_8d3e6b68(void *arg) {
+void depthwise_f63b0619(void *arg) {
   const int core = athread_get_id(-1);
   if (core >= 1) return;
-  struct depthwise_8d3e6b68_ldm *ldm = LDM_OF(struct depthwise_8d3e6b68_ldm);
+  struct depthwise_f63b0619_ldm *ldm = LDM_OF(struct depthwise_f63b0619_ldm);
 
   /* the parameters: where the tensors are in main memory */
   ldm->reply_para = 0;
@@ -112,96 +113,76 @@ void depthwise_8d3e6b68(void *arg) {
   for (int ci = 0; ci < 2; ci++) {
     for (int yi = 0; yi < 7; yi++) {
       {
-        floatv4 acc00, acc01;
-        floatv4 acc10, acc11;
-        floatv4 acc20, acc21;
-        floatv4 acc30, acc31;
-        floatv4 acc40, acc41;
-        acc00 = acc01 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
-        acc10 = acc11 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
-        acc20 = acc21 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
-        acc30 = acc31 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
-        acc40 = acc41 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+        SW_VECTORS2(acc0);
+        SW_VECTORS2(acc1);
+        SW_VECTORS2(acc2);
+        SW_VECTORS2(acc3);
+        SW_VECTORS2(acc4);
+        SW_SET2(acc0, 0.0f);
+        SW_SET2(acc1, 0.0f);
+        SW_SET2(acc2, 0.0f);
+        SW_SET2(acc3, 0.0f);
+        SW_SET2(acc4, 0.0f);
         for (int ryi = 0; ryi < 3; ryi++) {
           for (int rxi = 0; rxi < 3; rxi++) {
-            floatv4 a0_0_, a0_1_, a1_0_, a1_1_, a2_0_, a2_1_, a3_0_, a3_1_, a4_0_, a4_1_;
-            floatv4 b0_, b1_;
-            simd_load(b0_, &ldm->t_W_ldm[ci][ryi][rxi][0]);
-            simd_load(b1_, &ldm->t_W_ldm[ci][ryi][rxi][4]);
-            simd_load(a0_0_, &ldm->t_M_ldm[ci][yi + ryi][rxi][0]);
-            simd_load(a0_1_, &ldm->t_M_ldm[ci][yi + ryi][rxi][4]);
-            acc00 = simd_vmas(a0_0_, b0_, acc00);
-            acc01 = simd_vmas(a0_1_, b1_, acc01);
-            simd_load(a1_0_, &ldm->t_M_ldm[ci][yi + ryi][rxi + 1][0]);
-            simd_load(a1_1_, &ldm->t_M_ldm[ci][yi + ryi][rxi + 1][4]);
-            acc10 = simd_vmas(a1_0_, b0_, acc10);
-            acc11 = simd_vmas(a1_1_, b1_, acc11);
-            simd_load(a2_0_, &ldm->t_M_ldm[ci][yi + ryi][rxi + 2][0]);
-            simd_load(a2_1_, &ldm->t_M_ldm[ci][yi + ryi][rxi + 2][4]);
-            acc20 = simd_vmas(a2_0_, b0_, acc20);
-            acc21 = simd_vmas(a2_1_, b1_, acc21);
-            simd_load(a3_0_, &ldm->t_M_ldm[ci][yi + ryi][rxi + 3][0]);
-            simd_load(a3_1_, &ldm->t_M_ldm[ci][yi + ryi][rxi + 3][4]);
-            acc30 = simd_vmas(a3_0_, b0_, acc30);
-            acc31 = simd_vmas(a3_1_, b1_, acc31);
-            simd_load(a4_0_, &ldm->t_M_ldm[ci][yi + ryi][rxi + 4][0]);
-            simd_load(a4_1_, &ldm->t_M_ldm[ci][yi + ryi][rxi + 4][4]);
-            acc40 = simd_vmas(a4_0_, b0_, acc40);
-            acc41 = simd_vmas(a4_1_, b1_, acc41);
+            SW_VECTORS2(a0_v);
+            SW_VECTORS2(a1_v);
+            SW_VECTORS2(a2_v);
+            SW_VECTORS2(a3_v);
+            SW_VECTORS2(a4_v);
+            SW_VECTORS2(b_v);
+            SW_LOAD2(b_v, &ldm->t_W_ldm[ci][ryi][rxi][0]);
+            const float *a_row0 = &ldm->t_M_ldm[ci][yi + ryi][rxi][0];
+            SW_LOAD2(a0_v, a_row0);
+            SW_MAS_EACH2(acc0, a0_v, b_v);
+            SW_LOAD2(a1_v, a_row0 + 8);
+            SW_MAS_EACH2(acc1, a1_v, b_v);
+            SW_LOAD2(a2_v, a_row0 + 16);
+            SW_MAS_EACH2(acc2, a2_v, b_v);
+            SW_LOAD2(a3_v, a_row0 + 24);
+            SW_MAS_EACH2(acc3, a3_v, b_v);
+            SW_LOAD2(a4_v, a_row0 + 32);
+            SW_MAS_EACH2(acc4, a4_v, b_v);
           }
         }
-        simd_store(acc00, &ldm->t_Y_ldm[ci][yi][0][0]);
-        simd_store(acc01, &ldm->t_Y_ldm[ci][yi][0][4]);
-        simd_store(acc10, &ldm->t_Y_ldm[ci][yi][1][0]);
-        simd_store(acc11, &ldm->t_Y_ldm[ci][yi][1][4]);
-        simd_store(acc20, &ldm->t_Y_ldm[ci][yi][2][0]);
-        simd_store(acc21, &ldm->t_Y_ldm[ci][yi][2][4]);
-        simd_store(acc30, &ldm->t_Y_ldm[ci][yi][3][0]);
-        simd_store(acc31, &ldm->t_Y_ldm[ci][yi][3][4]);
-        simd_store(acc40, &ldm->t_Y_ldm[ci][yi][4][0]);
-        simd_store(acc41, &ldm->t_Y_ldm[ci][yi][4][4]);
+        SW_STORE2(acc0, &ldm->t_Y_ldm[ci][yi][0][0]);
+        SW_STORE2(acc1, &ldm->t_Y_ldm[ci][yi][1][0]);
+        SW_STORE2(acc2, &ldm->t_Y_ldm[ci][yi][2][0]);
+        SW_STORE2(acc3, &ldm->t_Y_ldm[ci][yi][3][0]);
+        SW_STORE2(acc4, &ldm->t_Y_ldm[ci][yi][4][0]);
       }
       {
-        floatv4 acc00, acc01;
-        floatv4 acc10, acc11;
-        floatv4 acc20, acc21;
-        floatv4 acc30, acc31;
-        acc00 = acc01 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
-        acc10 = acc11 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
-        acc20 = acc21 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
-        acc30 = acc31 = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+        SW_VECTORS2(acc0);
+        SW_VECTORS2(acc1);
+        SW_VECTORS2(acc2);
+        SW_VECTORS2(acc3);
+        SW_SET2(acc0, 0.0f);
+        SW_SET2(acc1, 0.0f);
+        SW_SET2(acc2, 0.0f);
+        SW_SET2(acc3, 0.0f);
         for (int ryi = 0; ryi < 3; ryi++) {
           for (int rxi = 0; rxi < 3; rxi++) {
-            floatv4 a0_0_, a0_1_, a1_0_, a1_1_, a2_0_, a2_1_, a3_0_, a3_1_;
-            floatv4 b0_, b1_;
-            simd_load(b0_, &ldm->t_W_ldm[ci][ryi][rxi][0]);
-            simd_load(b1_, &ldm->t_W_ldm[ci][ryi][rxi][4]);
-            simd_load(a0_0_, &ldm->t_M_ldm[ci][yi + ryi][rxi + 5][0]);
-            simd_load(a0_1_, &ldm->t_M_ldm[ci][yi + ryi][rxi + 5][4]);
-            acc00 = simd_vmas(a0_0_, b0_, acc00);
-            acc01 = simd_vmas(a0_1_, b1_, acc01);
-            simd_load(a1_0_, &ldm->t_M_ldm[ci][yi + ryi][rxi + 6][0]);
-            simd_load(a1_1_, &ldm->t_M_ldm[ci][yi + ryi][rxi + 6][4]);
-            acc10 = simd_vmas(a1_0_, b0_, acc10);
-            acc11 = simd_vmas(a1_1_, b1_, acc11);
-            simd_load(a2_0_, &ldm->t_M_ldm[ci][yi + ryi][rxi + 7][0]);
-            simd_load(a2_1_, &ldm->t_M_ldm[ci][yi + ryi][rxi + 7][4]);
-            acc20 = simd_vmas(a2_0_, b0_, acc20);
-            acc21 = simd_vmas(a2_1_, b1_, acc21);
-            simd_load(a3_0_, &ldm->t_M_ldm[ci][yi + ryi][rxi + 8][0]);
-            simd_load(a3_1_, &ldm->t_M_ldm[ci][yi + ryi][rxi + 8][4]);
-            acc30 = simd_vmas(a3_0_, b0_, acc30);
-            acc31 = simd_vmas(a3_1_, b1_, acc31);
+            SW_VECTORS2(a0_v);
+            SW_VECTORS2(a1_v);
+            SW_VECTORS2(a2_v);
+            SW_VECTORS2(a3_v);
+            SW_VECTORS2(b_v);
+            SW_LOAD2(b_v, &ldm->t_W_ldm[ci][ryi][rxi][0]);
+            const float *a_row0 = &ldm->t_M_ldm[ci][yi + ryi][rxi + 5][0];
+            SW_LOAD2(a0_v, a_row0);
+            SW_MAS_EACH2(acc0, a0_v, b_v);
+            SW_LOAD2(a1_v, a_row0 + 8);
+            SW_MAS_EACH2(acc1, a1_v, b_v);
+            SW_LOAD2(a2_v, a_row0 + 16);
+            SW_MAS_EACH2(acc2, a2_v, b_v);
+            SW_LOAD2(a3_v, a_row0 + 24);
+            SW_MAS_EACH2(acc3, a3_v, b_v);
           }
         }
-        simd_store(acc00, &ldm->t_Y_ldm[ci][yi][5][0]);
-        simd_store(acc01, &ldm->t_Y_ldm[ci][yi][5][4]);
-        simd_store(acc10, &ldm->t_Y_ldm[ci][yi][6][0]);
-        simd_store(acc11, &ldm->t_Y_ldm[ci][yi][6][4]);
-        simd_store(acc20, &ldm->t_Y_ldm[ci][yi][7][0]);
-        simd_store(acc21, &ldm->t_Y_ldm[ci][yi][7][4]);
-        simd_store(acc30, &ldm->t_Y_ldm[ci][yi][8][0]);
-        simd_store(acc31, &ldm->t_Y_ldm[ci][yi][8][4]);
+        SW_STORE2(acc0, &ldm->t_Y_ldm[ci][yi][5][0]);
+        SW_STORE2(acc1, &ldm->t_Y_ldm[ci][yi][6][0]);
+        SW_STORE2(acc2, &ldm->t_Y_ldm[ci][yi][7][0]);
+        SW_STORE2(acc3, &ldm->t_Y_ldm[ci][yi][8][0]);
       }
     }
   }

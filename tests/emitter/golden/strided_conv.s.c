@@ -25,6 +25,7 @@
 #include "simd.h"
 #include "layers_mix.h"
 #include "sw_rt.h"
+#include "sw_vectors.h"
 
 struct conv_daa59618_ldm {
   float t_X_ldm[1][3][19][43];  /* X: 9804 bytes at 0 */

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-struct matmul_525521c5_para {
+struct matmul_77330342_para {
   float *t_A;
   float *t_B;
   float *t_C;
