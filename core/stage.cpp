@@ -303,6 +303,7 @@ std::string to_text(const StageList& list) {
                         to_text(tensor.shape));
     if (!tensor.strides.empty()) text += fmt::format(" strides {}", to_text(tensor.strides));
     if (tensor.packing) text += " " + to_text(*tensor.packing);
+    if (tensor.exchanged) text += " exchanged";
     text += "\n";
   }
   for (const Stage& stage : list.stages) {

@@ -67,6 +67,9 @@ struct StageTensor {
   /// In main memory, in elements, one per dimension; empty: row-major without gaps.
   std::vector<std::int64_t> strides = {};
   [[nodiscard]] std::vector<std::int64_t> memory_strides() const;  ///< the same, row-major ones written out
+  /// An intermediate of which each core of a row of the mesh computes one part, along the first axis, and gets those of
+  /// the others by broadcasts (lowering/model/split_reductions.h).
+  bool exchanged = false;
   /// How the elements of a constant are packed, of those that its source has; `value` is packed so.
   std::optional<Packing> packing = std::nullopt;
 

@@ -39,10 +39,10 @@ using TraceEvent =
                  BeamKept, PartitionFound,                                                              //
                  CoresSplit, SplitUnaligned, GivenToManagementCore, LibraryJudged, BufferCorrelated,
                  IteratorsClassified, SizeTried,
-                 SizesChosen,                                                                                  //
-                 LdmExceeded, LoopTried, LoopBarred, LoopPlaced, LoopsOrdered, TransferPlaced,                 //
-                 SplitPlanned, MoreSplitsPlanned, SplitsLeftOut, NeighboursPlanned, PlanImproved, PlanChosen,  //
-                 CheaperPlanRefused, SlotsTried, LoadShared, AxesMerged, LanesBlocked, InputCopied,            //
+                 SizesChosen,                                                                                        //
+                 LdmExceeded, LoopTried, LoopBarred, LoopPlaced, LoopsOrdered, TransferPlaced,                       //
+                 SplitPlanned, MoreSplitsPlanned, SplitsLeftOut, NeighboursPlanned, PlanImproved, PlanChosen,        //
+                 CheaperPlanRefused, SlotsTried, LoadShared, AxesMerged, LanesBlocked, InputCopied, ReductionSplit,  //
                  InputResident, StagesFolded, OptimumSearched>;
 
 struct TraceRecord {

@@ -124,6 +124,7 @@ Heading heading(const LoadShared&) { return {By::search, "sharing", step}; }
 Heading heading(const AxesMerged&) { return {By::search, "merged", step}; }
 Heading heading(const LanesBlocked&) { return {By::search, "lanes", step}; }
 Heading heading(const InputCopied&) { return {By::search, "copied", step}; }
+Heading heading(const ReductionSplit&) { return {By::search, "reduction", step}; }
 Heading heading(const InputResident&) { return {By::search, "resident", step}; }
 Heading heading(const StagesFolded&) { return {By::search, "folded", step}; }
 Heading heading(const NeighboursPlanned&) { return {By::search, "sizes", step}; }

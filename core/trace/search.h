@@ -59,6 +59,12 @@ struct InputCopied {
   BufferId buffer;
 };
 
+/// A reduction whose parts the cores of a row of the mesh sum, one each, and add up.
+struct ReductionSplit {
+  IteratorId parts;  ///< of the sums of them
+  std::int64_t cores = 1;
+};
+
 /// In the chosen plan all that a core needs of an input along these iterators stays in its LDM, whatever the tiles.
 struct InputResident {
   BufferId buffer;

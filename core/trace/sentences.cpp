@@ -357,6 +357,13 @@ std::string say(const InputCopied& copied, const GroupNames& names) {
                      name(copied.buffer, names));
 }
 
+std::string say(const ReductionSplit& split, const GroupNames& names) {
+  return fmt::format(
+      "{} counts the parts of a sum, one for each of the {} cores of a row, which add up what they sent "
+      "each other",
+      name(split.parts, names), split.cores);
+}
+
 std::string say(const InputResident& resident, const GroupNames& names) {
   std::vector<std::string> along;
   for (const IteratorId iterator : resident.along) along.push_back(name(iterator, names));

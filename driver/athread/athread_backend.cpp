@@ -37,6 +37,7 @@ Json to_json(const Schedule& schedule) {
   json["lanes"] = schedule.lanes.value_or(LaneBlocks{});
   json["copied"] = schedule.copied.value_or(CopiedInputs{});
   json["folded"] = schedule.folded.value_or(false);
+  if (const auto& split = schedule.split; split && !split->empty()) json["split_reductions"] = *split;
   if (schedule.parallel) {
     json["parallel"] = Json::array();
     for (const ParallelSplit& split : *schedule.parallel) {

@@ -11,6 +11,7 @@
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_model.h"
 #include "lowering/model/sharing.h"
+#include "lowering/model/split_reductions.h"
 #include "lowering/model/stage_form.h"
 
 namespace stowage {
@@ -63,6 +64,14 @@ Schedule schedule_of(TomlTable& table, const std::string& name, FixedSchedules& 
     schedule.copied.emplace(copied.begin(), copied.end());
   }
   if (bool folded = false; table.read("folded", folded)) schedule.folded = folded;
+  if (table.has("split_reductions")) {
+    fixed.locations[name + "/split_reductions"] = table.located("split_reductions");
+    schedule.split.emplace();
+    read_names(table, name, "split_reductions", *schedule.split, fixed,
+               [](TomlTable& names, const std::string& key, std::int64_t& to) {
+                 return names.read(key, to, {1, largest_integer});
+               });
+  }
   if (table.has("parallel")) {
     fixed.locations[name + "/parallel"] = table.located("parallel");
     schedule.parallel.emplace();
@@ -161,7 +170,8 @@ struct NamesToUse {
 NamesToUse names_to_use(const Schedule& schedule, const StageList& stages, const Planner& planner,
                         const Target& target) {
   std::vector<StageForm> forms = forms_to_plan(planner, stages, schedule, target);
-  if (!schedule.merged || !schedule.lanes || !schedule.copied || !schedule.folded) forms.push_back(form_of(schedule));
+  if (!schedule.merged || !schedule.lanes || !schedule.copied || !schedule.folded || !schedule.split)
+    forms.push_back(form_of(schedule));
   NamesToUse names;
   for (const StageTensor& tensor : stages.tensors) names.tensors.push_back(tensor.name);
   for (const StageForm& form : forms) {
@@ -189,7 +199,10 @@ void check_names(const Schedule& schedule, const StageList& stages, const Planne
   const NamesToUse names = names_to_use(schedule, stages, planner, target);
   for (const GroupIterator& iterator : names.iterators) {
     iterators.push_back(iterator.name);
-    if (iterator.spatial) spatial.push_back(iterator.name);
+    const bool is_part =
+        schedule.split && std::any_of(schedule.split->begin(), schedule.split->end(),
+                                      [&](const auto& s) { return part_iterator_name(s.first) == iterator.name; });
+    if (iterator.spatial || is_part) spatial.push_back(iterator.name);
     loops.push_back(iterator.name);
     loops.push_back(iterator.name + "o");
   }
@@ -207,6 +220,8 @@ void check_names(const Schedule& schedule, const StageList& stages, const Planne
     check.expect("dma/" + tensor, "tensor", tensor, tensors);
     if (!loop.empty()) check.expect("dma/" + tensor, "loop", loop, loops);
   }
+  for (const auto& [iterator, parts] : schedule.split.value_or(SplitReductions{}))
+    check.expect("split_reductions/" + iterator, "iterator", iterator, iterators);
   for (const std::string& tensor : schedule.copied.value_or(CopiedInputs{}))
     check.expect("copied", "tensor", tensor, tensors);
   for (const auto& [tensor, slots] : schedule.slots) check.expect("slots/" + tensor, "tensor", tensor, tensors);
@@ -285,6 +300,9 @@ std::string to_toml(const std::string& name, const Schedule& schedule) {
     line("copied", "[", "]");
   }
   if (schedule.folded) text += fmt::format("folded = {}\n", *schedule.folded);
+  for (const auto& [iterator, parts] : schedule.split.value_or(SplitReductions{}))
+    entries.push_back(pair(iterator, std::to_string(parts)));
+  if (schedule.split) line("split_reductions", "{ ", " }");
   if (schedule.parallel) {
     for (const ParallelSplit& split : *schedule.parallel) {
       entries.push_back(fmt::format("{{ iterator = {}, parts = {} }}", quoted_toml(split.iterator), split.parts));

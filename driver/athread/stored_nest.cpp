@@ -92,7 +92,7 @@ LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOpera
   };
   const auto shaped = in_form(group_stages(graph, group), form);
   if (const auto* refused = std::get_if<Decision>(&shaped)) refuse(refused->reason);
-  StageList defined = std::get<StageList>(shaped);
+  const auto& defined = std::get<StageList>(shaped);
   UnknownValues unknown;
   LoopNest nest;
   try {
@@ -102,9 +102,14 @@ LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOpera
   }
   if (const auto broken = other_names(nest, group)) refuse(*broken);
   auto broken_definition = take_definitions(nest.stages, defined, unknown);
-  if (broken_definition && !form.copied.empty()) {
-    defined = std::get<StageList>(in_form(group_stages(graph, group), form, CopyReaders::that_pad));
-    if (!take_definitions(nest.stages, defined, unknown)) broken_definition.reset();
+  constexpr FormRules of_earlier_versions[] = {{LaneFollowers::products, CopyReaders::all},
+                                               {LaneFollowers::products, CopyReaders::that_pad}};
+  for (const FormRules& rules : of_earlier_versions) {
+    if (!broken_definition) break;
+    const auto earlier = in_form(group_stages(graph, group), form, rules);
+    if (const auto* stages = std::get_if<StageList>(&earlier);
+        stages && !take_definitions(nest.stages, *stages, unknown))
+      broken_definition.reset();
   }
   if (broken_definition) refuse(*broken_definition);
   if (const auto broken = verify(nest, target)) refuse(*broken);

@@ -116,7 +116,8 @@ class ScheduleCheck {
         if (to->second != dma->to) return fmt::format("buffer {} is loaded by different teams", buffer_name(*dma));
       }
       std::vector<std::size_t> inside_this = inside;
-      if (const auto* loop = std::get_if<Loop>(&statement->node)) {
+      const auto* loop = std::get_if<Loop>(&statement->node);
+      if (loop != nullptr && !counts_parts(model_, loop->iterator)) {
         const std::optional<std::size_t> place = place_of(loop->iterator);
         if (auto broken = at_place(*loop, place, inside)) return broken;
         inside_this.push_back(*place);
@@ -192,6 +193,11 @@ Schedule schedule_of(const Json& json) {
   schedule.copied.emplace();  // before inputs could be copied
   if (json.contains("copied")) schedule.copied = json.at("copied").get<CopiedInputs>();
   schedule.folded = json.contains("folded") && json.at("folded").get<bool>();  // before there was one pass for two
+  schedule.split.emplace();
+  if (json.contains("split_reductions")) {
+    for (const auto& [iterator, parts] : json.at("split_reductions").items())
+      (*schedule.split)[iterator] = whole_number(parts, 1, max_parts);
+  }
   if (json.contains("parallel")) {
     schedule.parallel.emplace();
     for (const Json& split : json.at("parallel")) {

@@ -27,6 +27,7 @@ std::string what_text(const ScheduleChange& change) {
     case What::lanes: return "lanes in blocks";
     case What::copied: return "copied inputs";
     case What::folded: return "folded stages";
+    case What::reduction: return "split reduction";
     case What::split: return "split";
     case What::buffer: return "buffer of " + change.subject;
     case What::order: return "loop order";

@@ -30,6 +30,13 @@ std::string copied_text(const std::optional<CopiedInputs>& copied) {
   return fmt::format("{}", fmt::join(copied.value_or(CopiedInputs{}), ", "));
 }
 
+std::string split_text(const std::optional<SplitReductions>& split) {
+  std::vector<std::string> parts;
+  for (const auto& [iterator, number] : split.value_or(SplitReductions{}))
+    parts.push_back(fmt::format("{} over {} cores", iterator, number));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 }  // namespace
 
 void add_form_changes(std::vector<ScheduleChange>& changes, const Schedule& a, const Schedule& b) {
@@ -54,6 +61,11 @@ void add_form_changes(std::vector<ScheduleChange>& changes, const Schedule& a, c
     changes.push_back({What::folded, "", words(a.folded), words(b.folded),
                        b.folded.value_or(false) ? "finishes sums in one pass with what follows them"
                                                 : "finishes sums in a pass of its own"});
+  }
+  if (a.split.value_or(SplitReductions{}) != b.split.value_or(SplitReductions{})) {
+    changes.push_back({What::reduction, "", split_text(a.split), split_text(b.split),
+                       split_text(b.split).empty() ? "sums on one core each"
+                                                   : fmt::format("splits the sum along {}", split_text(b.split))});
   }
 }
 

@@ -9,7 +9,7 @@
 
 namespace stowage {
 
-/// Appends what differs in axes taken as one, lanes in blocks, copied inputs and folded stages.
+/// Appends what differs in axes taken as one, lanes in blocks, copied inputs, folded stages and split reductions.
 void add_form_changes(std::vector<ScheduleChange>& changes, const Schedule& a, const Schedule& b);
 
 }  // namespace stowage

@@ -44,6 +44,7 @@ struct ScheduleChange {
     lanes,
     copied,
     folded,
+    reduction,
     split,
     buffer,
     order,
@@ -53,7 +54,8 @@ struct ScheduleChange {
     resident,
     launch
   } what = What::buffer;
-  std::string subject;  ///< iterator or tensor, "" for merged, lanes, copied, folded, split, order, launch and fused_by
+  std::string subject;  ///< iterator or tensor, "" for merged, lanes, copied, folded, reduction, split, order, launch
+                        ///< and fused_by
   std::string before;
   std::string after;
   std::string words;  ///< what the second plan does, for a sentence: "buffers 128 of k instead of 64"

@@ -196,7 +196,9 @@ class Reasons {
     for (const Loop* loop : loops) {
       if (!moves_with(dma.buffer, loop->iterator)) known *= static_cast<double>(trip_count(nest_, *loop));
     }
-    if (loads > 1) {
+    if (loads > 1 && dma.direction == DmaDirection::put) {
+      sentences.push_back(fmt::format("All {} cores of a row have it, and the first one stores it.", loads));
+    } else if (loads > 1) {
       sentences.push_back(
           fmt::format("{} {} need the same part, and each loads it for itself.", loads, team == 1 ? "cores" : "teams"));
     }

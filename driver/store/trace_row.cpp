@@ -236,6 +236,10 @@ constexpr auto fields_of(Of<LanesBlocked>) {
 }
 constexpr auto fields_of(Of<StagesFolded>) { return kind("stages-folded"); }
 
+constexpr auto fields_of(Of<ReductionSplit>) {
+  using T = ReductionSplit;
+  return kind("reduction-split", field("iterator", &T::parts), field("cores", &T::cores));
+}
 constexpr auto fields_of(Of<InputCopied>) {
   using T = InputCopied;
   return kind("input-copied", field("buffer", &T::buffer));

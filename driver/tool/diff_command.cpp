@@ -47,8 +47,9 @@ std::string_view name_of(GroupChange::Kind kind) {
 }
 
 std::string_view name_of(ScheduleChange::What what) {
-  static constexpr std::string_view names[] = {"template", "merged", "lanes", "copied",  "folded",   "split", "buffer",
-                                               "order",    "dma",    "slots", "sharing", "resident", "launch"};
+  static constexpr std::string_view names[] = {"template", "merged", "lanes", "copied", "folded", "split_reductions",
+                                               "split",    "buffer", "order", "dma",    "slots",  "sharing",
+                                               "resident", "launch"};
   static_assert(std::size(names) == static_cast<std::size_t>(ScheduleChange::What::launch) + 1);
   return names[static_cast<std::size_t>(what)];
 }

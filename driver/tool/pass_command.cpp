@@ -61,7 +61,7 @@ constexpr std::string_view what_to_read = "docs/ir.md tells what a nest keeps to
 
 bool moves_data(const LoopNest& nest) {
   bool found = false;
-  visit_statements(nest.body, [&](const Stmt& s) { found = found || route_of(s).has_value(); });
+  visit_statements(nest.body, [&](const Stmt& s) { found = found || std::holds_alternative<Dma>(s.node); });
   return found;
 }
 

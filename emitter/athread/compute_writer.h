@@ -36,9 +36,8 @@ class ComputeWriter {
   void open_loop(std::size_t axis, bool full);
   void close_loop(std::size_t axis);
 
-  // emit_register_block.cpp
   [[nodiscard]] bool can_block_registers() const;
-  void write_register_block();
+  void write_register_block();  // emit_register_block.cpp
 
   // emit_gathered_lanes.cpp
   void write_gathered();
@@ -75,5 +74,10 @@ class ComputeWriter {
   const Stage& stage_;
   std::vector<LocalAxis> axes_;
 };
+
+/// Coefficient of a variable in a linear expression; nothing if it occurs inside another atom.
+std::optional<std::int64_t> linear_in(const IndexExpr& e, VarId variable);
+/// The read that a float32 expression is; null if it is something else.
+const ScalarNode::Read* as_float_read(const ScalarExpr& e);
 
 }  // namespace stowage

@@ -280,4 +280,43 @@ void emit_compute(KernelContext& k, const Stmt& stmt, const Compute& compute) {
   ComputeWriter(k, stmt, compute).write();
 }
 
+std::optional<std::int64_t> linear_in(const IndexExpr& e, VarId variable) {
+  const std::int64_t coefficient = e.coefficient_of(variable);
+  return mentions(e - IndexExpr(variable) * coefficient, variable) ? std::nullopt : std::optional(coefficient);
+}
+
+const ScalarNode::Read* as_float_read(const ScalarExpr& e) {
+  return e->type == ElementType::f32 ? std::get_if<ScalarNode::Read>(&e->value) : nullptr;
+}
+
+bool ComputeWriter::can_block_registers() const {
+  if (compute_.part != Compute::Part::update) return false;
+  if (output_type() != ElementType::f32 || !compute_.lane_axis || compute_.lane_axis->index() >= stage_.spatial)
+    return false;
+  const LocalAxis& lane = axes_[compute_.lane_axis->index()];
+  if (lane.max_extent < lanes_of_floatv4) return false;
+  const auto* product = std::get_if<ScalarNode::Binary>(&stage_.body->value);
+  const bool pools = as_float_read(stage_.body) != nullptr &&
+                     (stage_.reduction == Reduction::sum || stage_.reduction == Reduction::maximum);
+  if (!pools && (stage_.reduction != Reduction::sum || product == nullptr || product->op != BinaryOp::multiply))
+    return false;
+  const auto lane_step = [&](BufferId buffer, const std::vector<IndexExpr>& local) -> std::optional<std::int64_t> {
+    const auto strides = row_major_strides(k_.nest.buffers[buffer].extents);
+    IndexExpr flat;
+    for (std::size_t d = 0; d < local.size(); ++d) {
+      if (!tensor_values_of(local[d]).empty()) return std::nullopt;
+      flat += local[d] * strides[d];
+    }
+    return linear_in(flat, lane.variable);
+  };
+  if (lane_step(compute_.output_buffer, output_index()) != 1) return false;
+  const std::vector<ScalarExpr> terms = pools ? std::vector{stage_.body} : std::vector{product->a, product->b};
+  for (const ScalarExpr& e : terms) {
+    const ScalarNode::Read* read = as_float_read(e);
+    if (read == nullptr) return false;
+    if (!lane_step(*compute_.read_buffers[read->read], read_index(read->read))) return false;
+  }
+  return true;
+}
+
 }  // namespace stowage

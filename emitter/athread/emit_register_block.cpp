@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of products in named vector accumulators, rows of the block axis x vectors of the lane axis, over all reduction
-// axes of the box: 4 x 4, more rows where the lanes fill fewer vectors, or more vectors where there are fewer rows.
-// Named variables stay in registers with every compiler and at -O2; local arrays of accumulators do not.
+// Sums of products, and poolings, in named vector accumulators, rows of the block axis x vectors of the lane axis, over
+// all reduction axes of the box: 4 x 4, more rows where the lanes fill fewer vectors, or more vectors where there are
+// fewer rows. Named variables stay in registers with every compiler and at -O2; local arrays of accumulators do not.
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -32,16 +32,6 @@ struct Operand {
   [[nodiscard]] bool is_gathered() const { return lane_step != 0 && lane_step != 1; }
 };
 
-/// Coefficient of a variable in a linear expression; nothing if it occurs inside another atom.
-std::optional<std::int64_t> linear_in(const IndexExpr& e, VarId variable) {
-  const std::int64_t coefficient = e.coefficient_of(variable);
-  return mentions(e - IndexExpr(variable) * coefficient, variable) ? std::nullopt : std::optional(coefficient);
-}
-
-const ScalarNode::Read* as_float_read(const ScalarExpr& e) {
-  return e->type == ElementType::f32 ? std::get_if<ScalarNode::Read>(&e->value) : nullptr;
-}
-
 }  // namespace
 
 class RegisterBlock {
@@ -49,8 +39,11 @@ class RegisterBlock {
   explicit RegisterBlock(ComputeWriter& w) : w_(w), ends_(w), lane_(w.compute_.lane_axis.value().index()) {
     if (const auto block = w.compute_.block_axis; block && w.axes_[block->index()].constant != 1)
       block_ = block->index();
-    const auto& product = std::get<ScalarNode::Binary>(w.stage_.body->value);
-    operands_ = {operand(product.a, 'a'), operand(product.b, 'b')};
+    if (const auto* product = std::get_if<ScalarNode::Binary>(&w.stage_.body->value)) {
+      operands_ = {operand(product->a, 'a'), operand(product->b, 'b')};
+    } else {
+      operands_ = {operand(w.stage_.body, 'a')};
+    }
   }
 
   void write() {
@@ -206,11 +199,12 @@ class RegisterBlock {
     // A group in a loop of lanes has the loop's braces.
     const bool own_braces = lane_base.is_constant();
     if (own_braces) out.open("{");
-    const bool gathers = std::any_of(operands_.begin(), operands_.end(), std::mem_fn(&Operand::is_gathered));
+    const bool apart =
+        operands_.size() == 1 || std::any_of(operands_.begin(), operands_.end(), std::mem_fn(&Operand::is_gathered));
     const AccumulatorGroup accumulators{
         rows,
         offsets,
-        strips_of(offsets, gathers),
+        strips_of(offsets, apart),
         vectors_,
         [&](std::vector<IndexExpr> index, std::int64_t row, std::int64_t at) {
           return at_lane(std::move(index), row, at);
@@ -221,7 +215,7 @@ class RegisterBlock {
     ends_.write_start(accumulators, [&] { move_accumulators(w_, false); });
     const std::size_t spatial = w_.stage_.spatial;
     for (std::size_t i = spatial; i < w_.axes_.size(); ++i) w_.open_loop(i, false);
-    write_products();
+    write_terms();
     for (std::size_t i = spatial; i < w_.axes_.size(); ++i) w_.close_loop(i);
     ends_.write_ends(accumulators);
     move_accumulators(ends_.stored(), true);
@@ -260,7 +254,7 @@ class RegisterBlock {
     }
   }
 
-  void write_products() {
+  void write_terms() {
     CWriter& out = w_.k_.out;
     const auto reduced = std::span(w_.axes_).subspan(w_.stage_.spatial);
     const bool loops =
@@ -299,7 +293,8 @@ class RegisterBlock {
       for (const Operand& o : operands_) {
         if (o.by_block) load(o, r);
       }
-      for (const VectorStrip& strip : group_->strips) out.line(product(r, strip));
+      for (const VectorStrip& strip : group_->strips)
+        out.line(operands_.size() > 1 ? product(r, strip) : pooled(r, strip));
     }
     if (!loops) out.close();
   }
@@ -317,6 +312,16 @@ class RegisterBlock {
       return fmt::format("{}({}, {}, {});", strip_macro("MAS_EACH", strip), sum, a, b);
     const bool turned = first.lane_step != 0;  // the one vector comes first
     return fmt::format("{}({}, {}, {});", strip_macro("MAS", strip), sum, turned ? b : a, turned ? a : b);
+  }
+
+  /// An accumulator of a pooling goes on by the one operand.
+  [[nodiscard]] std::string pooled(std::int64_t row, const VectorStrip& strip) const {
+    const std::string term = name_of(operands_.front(), row, strip);
+    const std::string sum = strip_name(AccumulatorGroup::row_name(row), strip);
+    const bool largest = w_.stage_.reduction == Reduction::maximum;
+    check(largest || w_.stage_.reduction == Reduction::sum, "a reduction that has no register block");
+    if (largest) return fmt::format("{0} = {2}({0}, {1});", sum, term, vectors_ ? "SW_VMAX" : "sw_max_float");
+    return vectors_ ? fmt::format("{0} = simd_vadds({0}, {1});", sum, term) : fmt::format("{} += {};", sum, term);
   }
 
   [[nodiscard]] bool in_strips() const {
@@ -418,32 +423,6 @@ class RegisterBlock {
   bool vectors_ = true;
   const AccumulatorGroup* group_ = nullptr;
 };
-
-bool ComputeWriter::can_block_registers() const {
-  if (compute_.part != Compute::Part::update || stage_.reduction != Reduction::sum) return false;
-  if (output_type() != ElementType::f32 || !compute_.lane_axis || compute_.lane_axis->index() >= stage_.spatial)
-    return false;
-  const LocalAxis& lane = axes_[compute_.lane_axis->index()];
-  if (lane.max_extent < lanes) return false;
-  const auto* product = std::get_if<ScalarNode::Binary>(&stage_.body->value);
-  if (product == nullptr || product->op != BinaryOp::multiply) return false;
-  const auto lane_step = [&](BufferId buffer, const std::vector<IndexExpr>& local) -> std::optional<std::int64_t> {
-    const auto strides = row_major_strides(k_.nest.buffers[buffer].extents);
-    IndexExpr flat;
-    for (std::size_t d = 0; d < local.size(); ++d) {
-      if (!tensor_values_of(local[d]).empty()) return std::nullopt;
-      flat += local[d] * strides[d];
-    }
-    return linear_in(flat, lane.variable);
-  };
-  if (lane_step(compute_.output_buffer, output_index()) != 1) return false;
-  for (const ScalarExpr& e : {product->a, product->b}) {
-    const ScalarNode::Read* read = as_float_read(e);
-    if (read == nullptr) return false;
-    if (!lane_step(*compute_.read_buffers[read->read], read_index(read->read))) return false;
-  }
-  return true;
-}
 
 void ComputeWriter::write_register_block() { RegisterBlock(*this).write(); }
 

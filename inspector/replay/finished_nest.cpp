@@ -39,7 +39,7 @@ class Writer {
       const Stmt& statement = *entry;
       std::visit(
           Overloaded{[&](const Loop& loop) { add_loop(statement, loop, depth); },
-                     [&](const Guard&) { add(statement, Kind::plain, depth, "where that lies outside:"); },
+                     [&](const Guard& guard) { add_guard(statement, guard, depth); },
                      [&](const Dma& dma) { add_transfer(statement, dma, depth); },
                      [&](const Broadcast& broadcast) {
                        add(statement, Kind::get, depth, "broadcast " + buffer_text(broadcast.buffer));
@@ -50,6 +50,21 @@ class Writer {
                      [](const Let&) {}, [](const Wait&) {}},
           statement.node);
       if (const Block* const body = body_of(statement)) block(*body, depth + 1);
+    }
+  }
+
+  /// Padding is filled where there is some, the last trip loads nothing ahead, and what all cores of a row have summed
+  /// is stored by one of them. Nobody asks when something is awaited.
+  void add_guard(const Stmt& statement, const Guard& guard, int depth) {
+    for (const StmtPtr& inside : guard.body) {
+      const auto* const dma = std::get_if<Dma>(&inside->node);
+      if (dma == nullptr && !std::holds_alternative<Fill>(inside->node)) continue;
+      const bool gets = dma != nullptr && dma->direction == DmaDirection::get;
+      add(statement, Kind::plain, depth,
+          dma == nullptr ? "where that lies outside:"
+          : gets         ? "but in the last trip:"
+                         : "on the first core of a row:");
+      return;
     }
   }
 

@@ -26,6 +26,8 @@ std::string schedule_text(const Schedule& schedule) {
   }
   for (const std::string& input : schedule.copied.value_or(CopiedInputs{})) words.push_back(input + " copied");
   if (schedule.folded) words.push_back(*schedule.folded ? "stages folded" : "stages not folded");
+  for (const auto& [iterator, parts] : schedule.split.value_or(SplitReductions{}))
+    words.push_back(fmt::format("sums of {} parts of {}", parts, iterator));
   if (schedule.parallel) {
     std::vector<std::string> parts;
     for (const ParallelSplit& split : *schedule.parallel) {

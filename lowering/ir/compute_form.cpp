@@ -13,39 +13,55 @@ namespace {
 
 bool runs_along(LaneUse use) { return use == LaneUse::none || use == LaneUse::contiguous; }
 
-/// The two reads of a float32 product under a sum of which one at least moves along the lanes, that one first; nothing
-/// if the body is something else. Where both do (a depthwise convolution whose lanes are channels), neither is
+/// What a register block reads: the factors of a product, of which the first one moves along the lanes, or one tensor.
+struct BlockReads {
+  ReadId first;
+  std::optional<ReadId> second;
+};
+
+/// Whether a sum or a maximum of what one read gives moves along the lanes: a pooling.
+std::optional<BlockReads> pool_in_registers(const Stage& stage, VarId lane) {
+  const auto* read = std::get_if<ScalarNode::Read>(&stage.body->value);
+  const bool combines = stage.reduction == Reduction::sum || stage.reduction == Reduction::maximum;
+  if (read == nullptr || !combines) return std::nullopt;
+  const LaneUse use = lane_use(stage.reads[read->read], lane);
+  if (use != LaneUse::contiguous && use != LaneUse::strided) return std::nullopt;
+  return BlockReads{read->read, std::nullopt};
+}
+
+/// The reads of a float32 product under a sum of which one at least moves along the lanes, or of a pooling; nothing if
+/// the body is something else. Where both factors do (a depthwise convolution whose lanes are channels), neither is
 /// gathered.
-std::optional<std::pair<ReadId, ReadId>> product_in_registers(const Stage& stage, Compute::Part part, VarId lane) {
-  if (part != Compute::Part::update || stage.reduction != Reduction::sum) return std::nullopt;
+std::optional<BlockReads> reads_in_registers(const Stage& stage, Compute::Part part, VarId lane) {
+  if (part != Compute::Part::update || stage.body->type != ElementType::f32) return std::nullopt;
+  if (const auto pool = pool_in_registers(stage, lane)) return pool;
   const auto* product = std::get_if<ScalarNode::Binary>(&stage.body->value);
-  if (product == nullptr || product->op != BinaryOp::multiply || stage.body->type != ElementType::f32)
-    return std::nullopt;
+  if (stage.reduction != Reduction::sum || product == nullptr || product->op != BinaryOp::multiply) return std::nullopt;
   const auto* a = std::get_if<ScalarNode::Read>(&product->a->value);
   const auto* b = std::get_if<ScalarNode::Read>(&product->b->value);
   if (a == nullptr || b == nullptr) return std::nullopt;
   const auto use = [&](ReadId read) { return lane_use(stage.reads[read], lane); };
   const auto moves = [&](ReadId read) { return use(read) == LaneUse::contiguous || use(read) == LaneUse::strided; };
-  if (moves(a->read) && use(b->read) == LaneUse::none) return std::pair{a->read, b->read};
-  if (moves(b->read) && use(a->read) == LaneUse::none) return std::pair{b->read, a->read};
+  if (moves(a->read) && use(b->read) == LaneUse::none) return BlockReads{a->read, b->read};
+  if (moves(b->read) && use(a->read) == LaneUse::none) return BlockReads{b->read, a->read};
   const bool both = use(a->read) == LaneUse::contiguous && use(b->read) == LaneUse::contiguous;
-  if (both && a->read != b->read) return std::pair{a->read, b->read};
+  if (both && a->read != b->read) return BlockReads{a->read, b->read};
   return std::nullopt;
 }
 
 /// Whether what one read loads serves every row of a block along an axis, as only the other one moves along it; or
-/// neither does, or both do.
+/// neither does, or both do. Of a pooling every row has its own, as if nothing were served by the second.
 enum class ServesRows : std::uint8_t { first, second, none };
 
-ServesRows serves_rows(const Stage& stage, const std::pair<ReadId, ReadId>& reads, VarId axis) {
+ServesRows serves_rows(const Stage& stage, const BlockReads& reads, VarId axis) {
   const bool first = moves_along(stage.reads[reads.first], axis);
-  const bool second = moves_along(stage.reads[reads.second], axis);
+  const bool second = reads.second && moves_along(stage.reads[*reads.second], axis);
   if (first == second) return ServesRows::none;
   return second ? ServesRows::first : ServesRows::second;
 }
 
 /// The longest axis in front of the lanes whose rows are served so; none where none has several.
-std::optional<VarId> longest_block(const Compute& compute, const Stage& stage, const std::pair<ReadId, ReadId>& reads,
+std::optional<VarId> longest_block(const Compute& compute, const Stage& stage, const BlockReads& reads,
                                    ServesRows served) {
   std::int64_t longest = 1;
   std::optional<VarId> found;
@@ -146,7 +162,7 @@ void choose_form(const LoopNest& nest, Compute& compute, const Target& target) {
   if (compute.box[lane.index()].max_extent < shortest_vector_loop(target)) return;
   compute.form = ComputeForm::vector;
   compute.lane_axis = lane;
-  const auto reads = product_in_registers(stage, compute.part, lane);
+  const auto reads = reads_in_registers(stage, compute.part, lane);
   if (!reads) return;  // the shortest vector loop fills one vector of a register block
   compute.form = ComputeForm::register_block;
   // Vectors that serve every row save most; without such an axis it is one that the other read does not move along.
@@ -162,7 +178,7 @@ bool may_have_form(const LoopNest& nest, const Compute& compute, const Target& t
   if (compute.form == ComputeForm::vector) return !compute.block_axis;
   if (compute.part == Compute::Part::map)  // in the registers of a sum: verify_registers has the rest
     return may_gather_lanes(stage, compute.part) && (!compute.block_axis || *compute.block_axis < *compute.lane_axis);
-  const auto reads = product_in_registers(stage, compute.part, *compute.lane_axis);
+  const auto reads = reads_in_registers(stage, compute.part, *compute.lane_axis);
   if (!reads || !compute.block_axis) return reads.has_value();
   return *compute.block_axis < *compute.lane_axis &&
          serves_rows(stage, *reads, *compute.block_axis) != ServesRows::none;
@@ -227,7 +243,7 @@ bool may_run_along_lane(const Stage& stage, Compute::Part part) {
 }
 
 bool may_block_registers(const Stage& stage, Compute::Part part) {
-  return stage.spatial > 0 && product_in_registers(stage, part, VarId(stage.spatial - 1)).has_value();
+  return stage.spatial > 0 && reads_in_registers(stage, part, VarId(stage.spatial - 1)).has_value();
 }
 
 ElementType result_type(const Stage& stage, Compute::Part part) {

@@ -37,7 +37,8 @@ std::int64_t most_vectors_of_group(std::int64_t rows);
 /// vector: the output's contiguous axis runs innermost. register_block: besides, the body is the product of two float32
 /// reads of which one moves along the lane axis by a constant stride and the other does not depend on it (outer-product
 /// form of a matmul or a convolution), vectors of a stride other than 1 being gathered, or both are contiguous along it
-/// (a depthwise convolution whose lanes are channels). Along the block axis one of them moves. Otherwise scalar, as
+/// (a depthwise convolution whose lanes are channels), or the sum or maximum of what one float32 read gives
+/// that moves along the lane axis (a pooling). Along the block axis one read moves. Otherwise scalar, as
 /// everything is on a target of one lane.
 void choose_form(const LoopNest& nest, Compute& compute, const Target& target);
 

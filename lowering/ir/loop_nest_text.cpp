@@ -243,6 +243,7 @@ class Printer {
                                       name_of(tensor.type), to_text(tensor.shape));
     if (tensor.source) written += fmt::format(" source {}", tensor.source->value);
     if (tensor.packing) written += " " + to_text(*tensor.packing);
+    if (tensor.exchanged) written += " exchanged";
     if (const auto hash = unknown_.find(index); hash != unknown_.end()) {
       written += fmt::format(" hash {}", quoted(hash->second));
     } else if (tensor.value) {

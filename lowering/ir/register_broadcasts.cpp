@@ -77,13 +77,26 @@ class Finder {
     if (cores != of_machine)
       return fmt::format("all {} cores of a {} take part, and the nest has {}", of_machine, row ? "row" : "column",
                          cores);
-    for (const BufferUse* use : {&broadcast.source, &broadcast.buffer}) {
-      if (auto why = why_not_in(*use, broadcast.region)) return why;
-    }
-    return std::nullopt;
+    if (auto why =
+            why_not_in(broadcast.source, broadcast.region, [&](const IndexExpr& e) { return of_sender(e, broadcast); }))
+      return why;
+    return why_not_in(broadcast.buffer, broadcast.region, [](const IndexExpr& e) { return e; });
   }
 
-  [[nodiscard]] std::optional<std::string> why_not_in(const BufferUse& use, const std::vector<Range>& region) const {
+  /// What an expression is on the core that sends, where a coordinate of the grid is the index in the team.
+  [[nodiscard]] IndexExpr of_sender(const IndexExpr& e, const Broadcast& broadcast) const {
+    const bool row = broadcast.to == Space::row;
+    const int stride = row ? 1 : nest_.mesh->columns;
+    const int parts = row ? nest_.mesh->columns : nest_.mesh->rows;
+    const auto index = std::find_if(nest_.core_grid.begin(), nest_.core_grid.end(),
+                                    [&](const CoreAxis& axis) { return axis.stride == stride && axis.parts == parts; });
+    if (index == nest_.core_grid.end()) return e;
+    return substitute(e, [&](VarId v) { return v == index->variable ? broadcast.sender : IndexExpr(v); });
+  }
+
+  template <class OnCore>
+  [[nodiscard]] std::optional<std::string> why_not_in(const BufferUse& use, const std::vector<Range>& region,
+                                                      const OnCore& on_core) const {
     const Buffer& buffer = nest_.buffers[use.buffer];
     if (!is_one_piece(region, buffer)) return fmt::format("it is not one piece of {}", buffer.name);
     const std::vector<IndexExpr>& origin = origin_of(nest_, use);
@@ -91,7 +104,7 @@ class Finder {
     IndexExpr begin;
     for (std::size_t d = 0; d < region.size(); ++d)
       begin += (region[d].start - origin[d]) * (strides[d] * byte_size(buffer.type));
-    if (!is_multiple(begin, bytes_of_register))
+    if (!is_multiple(on_core(begin), bytes_of_register))
       return fmt::format("it begins in {} at no multiple of {} bytes, a register", buffer.name, bytes_of_register);
     // Of a whole box the last register may reach beyond: the LDM is divided in whole ones.
     const bool whole = std::all_of(region.begin(), region.end(), [&](const Range& range) {

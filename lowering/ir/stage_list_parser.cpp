@@ -73,6 +73,7 @@ void StageListParser::tensor(TensorRole role) {
         TensorId(static_cast<std::size_t>(reader_.number("a tensor's number", 0, (std::int64_t{1} << 32) - 1)));
   }
   if (cursor_.accept("packed")) tensor.packing = packing(where, tensor);
+  if (role == TensorRole::intermediate) tensor.exchanged = cursor_.accept("exchanged");
   if (cursor_.accept("=")) {
     tensor.value = cursor_.expect_elements(tensor.type, tensor.shape);
   } else if (cursor_.accept("hash")) {

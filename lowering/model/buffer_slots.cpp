@@ -19,6 +19,7 @@ IdVector<BufferId, int> slots_by_buffer(const GroupModel& model, const std::map<
 std::string why_one_slot(const GroupModel& model, BufferId buffer) {
   const ModelBuffer& wanted = model.buffers[buffer];
   if (wanted.gathered) return "is loaded from where values say that are loaded with it";
+  if (model.split_sum && wanted.kind == ModelBuffer::Kind::output) return "is stored by one core of a row";
   if (wanted.gives_index) return "says where another tensor is loaded from";
   return {};
 }

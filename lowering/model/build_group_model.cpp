@@ -265,7 +265,8 @@ class ModelBuilder {
       const StageTensor& tensor = model_.list->tensors[access.tensor];
       const StageRead key{s, r};
       if (tensor.role == TensorRole::intermediate || tensor.role == TensorRole::output) {
-        const BufferId buffer = buffer_of_tensor_.at(access.tensor);
+        const bool received = model_.split_sum && tensor.exchanged;
+        const BufferId buffer = received ? model_.split_sum->received : buffer_of_tensor_.at(access.tensor);
         model_.buffers[buffer].reads.push_back(key);
         if (access.padding) model_.buffers[buffer].padding = access.padding;
         model_.buffer_of_read[key] = buffer;
@@ -312,6 +313,16 @@ class ModelBuilder {
     const BufferId added = model_.buffers.push_back(std::move(buffer));
     buffer_of_tensor_[stage.output] = added;
     model_.buffer_of_output.push_back(added);
+    if (tensor.exchanged && stages()[model_.main].reduction != Reduction::none) add_received_buffer(s, added);
+  }
+
+  /// Where a core has the parts of the other cores, one after the other.
+  void add_received_buffer(StageId s, BufferId computed) {
+    ModelBuffer buffer = model_.buffers[computed];
+    buffer.name = unique_buffer_name(buffer.name + "_received");
+    buffer.is_received = true;
+    const IteratorId parts = model_.iterator_of(model_.main, VarId(stages()[model_.main].spatial)).value();
+    model_.split_sum = {parts, s, computed, model_.buffers.push_back(std::move(buffer))};
   }
 
   /// A row whose number is the value of an integer tensor is fetched for one index at a time, so the iterators of that

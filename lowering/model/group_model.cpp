@@ -102,6 +102,14 @@ std::int64_t span_of(const IndexExpr& index, const std::function<std::int64_t(Va
   return span;
 }
 
+std::int64_t cores_of_split_sum(const GroupModel& model) {
+  return model.split_sum ? model.iterators[model.split_sum->parts].extent : 1;
+}
+
+bool counts_parts(const GroupModel& model, const std::string& iterator) {
+  return model.split_sum && model.iterators[model.split_sum->parts].name == iterator;
+}
+
 BufferId frame_of(const GroupModel& model, BufferId buffer) {
   for (const BufferId b : model.buffers.ids()) {
     if (model.buffers[b].shares_with == buffer) return frame_of(model, b);

@@ -54,6 +54,7 @@ struct ModelBuffer {
   std::optional<double> padding;
   std::vector<std::set<IteratorId>> iterators;  ///< per dimension, highest first: iterators that occur in it
   std::optional<BufferId> shares_with;          ///< overwritten in place: another one
+  bool is_received = false;                     ///< gets by broadcasts what the cores of a row have computed
   std::set<IteratorId> moved_by;                ///< iterators that occur in any dimension
   bool gathered = false;                        ///< an index is the value of an integer tensor
   bool gives_index = false;                     ///< its values are in the index of another read
@@ -68,6 +69,14 @@ struct AxisDemand {
   Interval reach = {};  ///< of an earlier stage's: demanded_bounds
 };
 
+/// A reduction that the cores of a row of the mesh split (lowering/model/split_reductions.h).
+struct SplitSum {
+  IteratorId parts;   ///< of the main stage: one for each core of the row
+  StageId of_part;    ///< reduces one of them
+  BufferId computed;  ///< its result, of the core's own part
+  BufferId received;  ///< the same of another core
+};
+
 struct GroupModel {
   const StageList* list = nullptr;
   IdVector<IteratorId, ModelIterator> iterators;
@@ -76,7 +85,8 @@ struct GroupModel {
   StageId main;  ///< the stage whose reduction loops stand around its producers: the root, or one before a tail
   IdVector<StageId, bool> in_tail;  ///< computed from the main stage's result, on the same tile, once it is complete
   std::set<IteratorId> pinned;      ///< iterators that must be buffered by one (data-dependent addresses)
-  bool reads_sums_only = true;      ///< every index of a read is a sum of axes: no division, no table, no value
+  std::optional<SplitSum> split_sum;
+  bool reads_sums_only = true;  ///< every index of a read is a sum of axes: no division, no table, no value
   /// Reductions of the main stage whose tiles overlap in what its producers compute or read: a window's (neighbouring
   /// rows of it want the same rows of the producer), and a sum's over results that are sums of the same operands.
   std::set<IteratorId> overlapping;
@@ -105,6 +115,11 @@ GroupModel model_of_no_target(const StageList& list);
 IdVector<IteratorId, int> ranks_of_stores(const GroupModel& model);
 /// True if an iterator moves every tensor that the group stores, so that cores may share it.
 bool moves_all_stores(const GroupModel& model, IteratorId iterator);
+
+/// Cores of a row that sum parts of the same outputs; 1 where no sum is split.
+std::int64_t cores_of_split_sum(const GroupModel& model);
+/// Whether an iterator counts the parts of a split sum. Its loop adds them up; no schedule has it.
+bool counts_parts(const GroupModel& model, const std::string& iterator);
 
 /// The last of the buffers that overwrite each other in place, beginning with this one: its box is that of all.
 BufferId frame_of(const GroupModel& model, BufferId buffer);

@@ -105,16 +105,17 @@ class BlockedTogether {
   std::string why_;
 };
 
-/// A stage whose sum the lanes run along, and its read of the weights.
-struct Product {
+/// A stage that reduces and along whose result the lanes run.
+struct LaneSum {
   StageId stage;
-  ReadId weights;
+  std::optional<ReadId> weights;  ///< of a product
 };
 
-/// Those of a group: one of which one factor moves along the lanes, and those of which both do, which follow it.
-struct Products {
-  Product first;
-  std::vector<Product> following;
+/// Those of a group: the product of which one factor moves along the lanes, and what follows it, of which all moves: a
+/// depthwise convolution, a pooling.
+struct LaneSums {
+  LaneSum first;
+  std::vector<LaneSum> following;
 };
 
 /// The two reads of a float32 product under a sum.
@@ -155,19 +156,19 @@ std::string why_not_packed(const StageList& list, const Stage& stage, ReadId rea
   return "";
 }
 
-bool is_product(const std::vector<Product>& products, StageId stage) {
-  return std::any_of(products.begin(), products.end(), [&](const Product& p) { return p.stage == stage; });
+bool is_one_of(const std::vector<LaneSum>& sums, StageId stage) {
+  return std::any_of(sums.begin(), sums.end(), [&](const LaneSum& sum) { return sum.stage == stage; });
 }
 
-/// Why the sum of a stage cannot have its lanes innermost; empty where it can. Products that follow it read it so.
-std::string why_not_innermost(const StageList& list, StageId s, const std::vector<Product>& following) {
+/// Why the sum of a stage cannot have its lanes innermost; empty where it can. What follows it reads it so.
+std::string why_not_innermost(const StageList& list, StageId s, const std::vector<LaneSum>& following) {
   const Stage& stage = list.stages[s];
   const StageTensor& sum = list.tensors[stage.output];
   const bool is_last = s.index() + 1 == list.stages.size();
   if (sum.role == TensorRole::output) return is_last ? "" : fmt::format("{} is stored and read again", sum.name);
   for (const StageId r : list.stages.ids()) {
     const Stage& reader = list.stages[r];
-    if (reads(reader, stage.output) && reader.reduction != Reduction::none && !is_product(following, r)) {
+    if (reads(reader, stage.output) && reader.reduction != Reduction::none && !is_one_of(following, r)) {
       return fmt::format("stage {} reduces {}", reader.name, sum.name);
     }
   }
@@ -185,58 +186,70 @@ bool may_lie_innermost(const StageList& list, const BlockedTogether& together, S
   });
 }
 
-/// The product of a stage that can have its lanes innermost as those before it have: of the weights of a depthwise
-/// convolution and what the group has computed.
-std::optional<Product> following_product(const StageList& list, const BlockedTogether& together, StageId s,
-                                         const std::vector<Product>& following) {
+/// Whether a stage reduces one tensor, which all moves along an axis: a pooling along its channels.
+bool pools_along(const Stage& stage, VarId axis) {
+  const auto* read = std::get_if<ScalarNode::Read>(&stage.body->value);
+  return stage.reduction != Reduction::none && read != nullptr && stage.reads.size() == 1 &&
+         moves(stage, read->read, axis);
+}
+
+/// The stage as one that can have its lanes innermost as those before it have: a product of the weights of a depthwise
+/// convolution and what the group has computed, or a pooling of that.
+std::optional<LaneSum> following_sum(const StageList& list, const BlockedTogether& together, StageId s,
+                                     const std::vector<LaneSum>& following, LaneFollowers followers) {
   const Stage& stage = list.stages[s];
   const VarId axis = together.axes().at(s);
+  if (axis.index() + 1 == stage.spatial || !why_not_innermost(list, s, following).empty()) return std::nullopt;
+  if (followers == LaneFollowers::all && pools_along(stage, axis)) {
+    if (!may_lie_innermost(list, together, stage.reads[ReadId(0)].tensor)) return std::nullopt;
+    return LaneSum{s, std::nullopt};
+  }
   const auto factors = factors_of(stage);
-  if (!factors || axis.index() + 1 == stage.spatial) return std::nullopt;
+  if (!factors) return std::nullopt;
   auto [values, weights] = *factors;
   if (!moves(stage, values, axis) || !moves(stage, weights, axis)) return std::nullopt;
   if (!why_not_packed(list, stage, weights).empty()) std::swap(values, weights);
   if (!why_not_packed(list, stage, weights).empty()) return std::nullopt;
   if (!may_lie_innermost(list, together, stage.reads[values].tensor)) return std::nullopt;
-  if (!why_not_innermost(list, s, following).empty()) return std::nullopt;
-  return Product{s, weights};
+  return LaneSum{s, weights};
 }
 
 /// The one stage among those blocked together that sums products of packable weights, and those that follow it; or why
 /// there is none.
-std::variant<Products, std::string> find_products(const StageList& list, const BlockedTogether& together) {
-  std::vector<Product> following;
+std::variant<LaneSums, std::string> find_sums(const StageList& list, const BlockedTogether& together,
+                                              LaneFollowers followers) {
+  std::vector<LaneSum> following;
   for (auto s = together.axes().rbegin(); s != together.axes().rend(); ++s) {
-    if (const auto product = following_product(list, together, s->first, following)) following.push_back(*product);
+    if (const auto sum = following_sum(list, together, s->first, following, followers)) following.push_back(*sum);
   }
-  std::optional<Product> found;
+  std::optional<LaneSum> found;
   for (const auto& [s, axis] : together.axes()) {
     const Stage& stage = list.stages[s];
     const auto read = read_along(stage, axis);
     if (!read) continue;
     if (found) return "two stages sum products along it";
-    found = Product{s, *read};
+    found = LaneSum{s, *read};
     if (std::string why = why_not_packed(list, stage, *read); !why.empty()) return why;
     if (axis.index() + 1 == stage.spatial) continue;
     if (std::string why = why_not_innermost(list, s, following); !why.empty()) return why;
   }
   if (!found) return "no stage sums products of weights along it";
-  return Products{*found, std::move(following)};
+  return LaneSums{*found, std::move(following)};
 }
 
 /// Cuts the axes and dimensions that belong together into blocks.
 class LaneBlocker {
  public:
-  LaneBlocker(StageList list, const BlockedTogether& together, const Products& products, std::int64_t block,
+  LaneBlocker(StageList list, const BlockedTogether& together, const LaneSums& sums, std::int64_t block,
               std::string name)
       : list_(std::move(list)), together_(together), block_(block), name_(std::move(name)) {
-    put_innermost(products.first);
-    for (const Product& product : products.following) {
-      const Stage& stage = list_.stages[product.stage];
+    put_innermost(sums.first);
+    for (const LaneSum& sum : sums.following) {
+      const Stage& stage = list_.stages[sum.stage];
       for (const Access& read : stage.reads) {
         if (list_.tensors[read.tensor].role == TensorRole::intermediate) innermost_.insert(read.tensor);
       }
-      put_innermost(product);
+      put_innermost(sum);
     }
   }
 
@@ -250,13 +263,13 @@ class LaneBlocker {
   }
 
  private:
-  void put_innermost(const Product& product) {
-    const Stage& sum = list_.stages[product.stage];
-    weights_.insert(sum.reads[product.weights].tensor);
-    sums_.insert(product.stage);
-    if (together_.axes().at(product.stage).index() + 1 == sum.spatial) return;
+  void put_innermost(const LaneSum& lane_sum) {
+    const Stage& sum = list_.stages[lane_sum.stage];
+    if (lane_sum.weights) weights_.insert(sum.reads[*lane_sum.weights].tensor);
+    sums_.insert(lane_sum.stage);
+    if (together_.axes().at(lane_sum.stage).index() + 1 == sum.spatial) return;
     if (list_.tensors[sum.output].role == TensorRole::output) {
-      stored_ = product.stage;
+      stored_ = lane_sum.stage;
     } else {
       innermost_.insert(sum.output);
     }
@@ -355,13 +368,14 @@ class LaneBlocker {
   const BlockedTogether& together_;
   std::int64_t block_;
   std::string name_;                   ///< of the iterator
-  std::set<StageId> sums_;             ///< of products: their lanes are their last spatial axis
+  std::set<StageId> sums_;             ///< what reduces: their lanes are their last spatial axis
   std::set<StageTensorId> weights_;    ///< their blocks are their first dimension, their lanes the last
   std::set<StageTensorId> innermost_;  ///< their lanes are their last dimension
-  std::optional<StageId> stored_;      ///< the product of which the graph wants the sum itself
+  std::optional<StageId> stored_;      ///< what reduces and of which the graph wants the result itself
 };
 
-std::variant<StageList, std::string> block_one(StageList list, const std::string& name, std::int64_t block) {
+std::variant<StageList, std::string> block_one(StageList list, const std::string& name, std::int64_t block,
+                                               LaneFollowers followers = LaneFollowers::all) {
   const GroupModel model = model_of_no_target(list);
   const auto found = model.iterator_named(name);
   if (!found) return fmt::format("there is no iterator '{}'", name);
@@ -372,9 +386,9 @@ std::variant<StageList, std::string> block_one(StageList list, const std::string
   }
   const BlockedTogether together(list, iterator.stage, iterator.axis);
   if (!together.why_not().empty()) return together.why_not();
-  const auto products = find_products(list, together);
-  if (const auto* why = std::get_if<std::string>(&products)) return *why;
-  return LaneBlocker(std::move(list), together, std::get<Products>(products), block, name).run();
+  const auto sums = find_sums(list, together, followers);
+  if (const auto* why = std::get_if<std::string>(&sums)) return *why;
+  return LaneBlocker(std::move(list), together, std::get<LaneSums>(sums), block, name).run();
 }
 
 }  // namespace
@@ -414,13 +428,13 @@ LaneBlocks narrow_lane_blocks(const StageList& stages, const LaneBlocks& wide, c
   return {{name, target.cores.vector_lanes}};
 }
 
-std::variant<StageList, Decision> block_lanes(StageList stages, const LaneBlocks& blocks) {
+std::variant<StageList, Decision> block_lanes(StageList stages, const LaneBlocks& blocks, LaneFollowers followers) {
   for (const auto& [name, block] : blocks) {
     const GroupModel model = model_of_no_target(stages);
     const auto lane = model.iterator_named(lane_iterator_name(name));
     const bool is_blocked = lane && model.iterators[*lane].extent == block;
     if (is_blocked && model.iterator_named(block_iterator_name(name))) continue;
-    auto blocked = block_one(std::move(stages), name, block);
+    auto blocked = block_one(std::move(stages), name, block, followers);
     if (const auto* why = std::get_if<std::string>(&blocked)) {
       return Decision::refuse(schedule_rule, fmt::format("lanes: {} cannot be blocked by {}: {}", name, block, *why));
     }

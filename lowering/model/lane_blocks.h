@@ -9,6 +9,7 @@
 // order.
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <variant>
@@ -29,11 +30,17 @@ LaneBlocks possible_lane_blocks(const StageList& stages, const std::set<std::str
 /// and more cores have one. Elsewhere empty: cores get pixels of their own, and a form more to search takes its time.
 LaneBlocks narrow_lane_blocks(const StageList& stages, const LaneBlocks& wide, const Target& target);
 
+/// Which stages behind the first sum have their lanes innermost too: depthwise convolutions, or these and poolings.
+/// (Plans of earlier versions have the first.)
+enum class LaneFollowers : std::uint8_t { products, all };
+
 /// The stages with iterator "ff" as "ff_block" and "ff_lane". In the stage that sums products the lanes are the last
 /// spatial axis, in its weights the last dimension, and the blocks the first one; so it is in a depthwise convolution
-/// that follows and in what stands between the two. In all others the lanes stand behind the blocks, as in main memory.
-/// A sum that nothing follows is stored by a stage of its own ("…_store"). A block that is there already is done.
-/// Refuses (rule "schedule") what is no such axis, and blocks that do not divide it.
-std::variant<StageList, Decision> block_lanes(StageList stages, const LaneBlocks& blocks);
+/// or a pooling that follows and in what stands between the two, so that vectors of these are contiguous. In all others
+/// the lanes stand behind the blocks, as in main memory. A sum that nothing follows is stored by a stage of its own
+/// ("…_store"). A block that is there already is done. Refuses (rule "schedule") what is no such axis, and blocks that
+/// do not divide it.
+std::variant<StageList, Decision> block_lanes(StageList stages, const LaneBlocks& blocks,
+                                              LaneFollowers followers = LaneFollowers::all);
 
 }  // namespace stowage

@@ -16,6 +16,7 @@
 namespace stowage {
 
 /// A spatial iterator cut into so many parts, one part a core. Parts of several iterators form a grid (highest first).
+/// Behind them stand the parts of a reduction that is split (SplitReductions).
 struct ParallelSplit {
   std::string iterator;
   std::int64_t parts = 1;
@@ -42,6 +43,10 @@ using LaneBlocks = std::map<std::string, std::int64_t>;
 
 /// Inputs that are loaded as they lie in main memory and padded by a copy (lowering/model/copied_inputs.h).
 using CopiedInputs = std::set<std::string>;
+
+/// A reduction iterator → parts that the cores of a row of the mesh reduce, one each; one iterator at most
+/// (lowering/model/split_reductions.h).
+using SplitReductions = std::map<std::string, std::int64_t>;
 
 /// Input tensor → iterators along which a core keeps all that it needs of it (lowering/model/residents.h).
 using ResidentInputs = std::map<std::string, std::set<std::string>>;
@@ -71,6 +76,8 @@ struct Schedule {
   /// Whether constants of one element are literals and the stage behind a reduction finishes it
   /// (lowering/model/folded_stages.h).
   std::optional<bool> folded = std::nullopt;
+  /// The reduction that is split; the other keys call the two of "k" by the names "k_part" and "k".
+  std::optional<SplitReductions> split = std::nullopt;
 
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };

@@ -15,6 +15,7 @@
 #include "lowering/model/group_trace.h"
 #include "lowering/model/lane_blocks.h"
 #include "lowering/model/merged_axes.h"
+#include "lowering/model/split_reductions.h"
 
 namespace stowage {
 namespace {
@@ -29,6 +30,7 @@ std::set<std::string> named_in(const Schedule& schedule) {
   if (schedule.order) names.insert(schedule.order->begin(), schedule.order->end());
   for (const auto& [tensor, loop] : schedule.dma) names.insert(loop);
   for (const auto& [tensor, along] : schedule.resident) names.insert(along.begin(), along.end());
+  for (const auto& [iterator, parts] : schedule.split.value_or(SplitReductions{})) names.insert(iterator);
   return names;
 }
 
@@ -56,11 +58,25 @@ bool names_block(const std::set<std::string>& named, const std::string& iterator
   return is_named(block_iterator_name(iterator)) || is_named(lane_iterator_name(iterator));
 }
 
+/// To the forms without copies those with the reduction split that leaves most cores without work.
+void add_split_forms(std::vector<StageForm>& forms, const StageList& stages, const Target& target) {
+  for (std::size_t f = 0, unsplit = forms.size(); f < unsplit; ++f) {
+    if (!forms[f].copied.empty()) continue;
+    const auto shaped = in_form(stages, forms[f]);
+    if (std::holds_alternative<Decision>(shaped)) continue;
+    SplitReductions split = possible_split_reduction(std::get<StageList>(shaped), target);
+    if (split.empty()) continue;
+    forms.push_back(forms[f]);
+    forms.back().split = std::move(split);
+  }
+}
+
 }  // namespace
 
 StageForm form_of(const Schedule& schedule) {
   return {schedule.lanes.value_or(LaneBlocks{}), schedule.merged.value_or(MergedAxes{}),
-          schedule.copied.value_or(CopiedInputs{}), schedule.folded.value_or(false)};
+          schedule.copied.value_or(CopiedInputs{}), schedule.folded.value_or(false),
+          schedule.split.value_or(SplitReductions{})};
 }
 
 Schedule with_form(Schedule schedule, const StageForm& form) {
@@ -68,17 +84,20 @@ Schedule with_form(Schedule schedule, const StageForm& form) {
   schedule.merged = form.merged;
   schedule.copied = form.copied;
   schedule.folded = form.folded;
+  schedule.split = form.split;
   return schedule;
 }
 
-std::variant<StageList, Decision> in_form(StageList stages, const StageForm& form, CopyReaders readers) {
-  auto blocked = block_lanes(std::move(stages), form.lanes);
+std::variant<StageList, Decision> in_form(StageList stages, const StageForm& form, FormRules rules) {
+  auto blocked = block_lanes(std::move(stages), form.lanes, rules.followers);
   if (std::holds_alternative<Decision>(blocked)) return blocked;
   StageList folded = std::get<StageList>(std::move(blocked));
   if (form.folded) folded = fold_stages(std::move(folded));
   auto merged = merge_axes(std::move(folded), form.merged);
   if (std::holds_alternative<Decision>(merged)) return merged;
-  return copy_inputs(std::get<StageList>(std::move(merged)), form.copied, readers);
+  auto copied = copy_inputs(std::get<StageList>(std::move(merged)), form.copied, rules.readers);
+  if (std::holds_alternative<Decision>(copied)) return copied;
+  return split_reductions(std::get<StageList>(std::move(copied)), form.split);
 }
 
 std::vector<StageForm> forms_to_plan(const Planner& planner, StageList stages, const Schedule& fixed,
@@ -100,7 +119,7 @@ std::vector<StageForm> forms_to_plan(const Planner& planner, StageList stages, c
   std::vector<StageForm> forms;
   for (LaneBlocks& blocks : lanes) {
     StageForm form{std::move(blocks), fixed.merged.value_or(MergedAxes{}), fixed.copied.value_or(CopiedInputs{}),
-                   fixed.folded.value_or(false)};
+                   fixed.folded.value_or(false), fixed.split.value_or(SplitReductions{})};
     auto blocked = block_lanes(stages, form.lanes);
     if (auto* list = std::get_if<StageList>(&blocked); list != nullptr && chooses) {
       if (!fixed.folded) form.folded = may_fold(*list) && keeps_named_tensors(*list, fixed);
@@ -114,11 +133,12 @@ std::vector<StageForm> forms_to_plan(const Planner& planner, StageList stages, c
     forms.push_back(forms[f]);
     forms.back().copied = inputs;
   }
+  if (!fixed.split && chooses) add_split_forms(forms, stages, target);
   return forms;
 }
 
 void leave_out_published(std::vector<TraceRecord>& records, const StageForm& form) {
-  if (form.lanes.empty() && form.copied.empty() && !form.folded) return;
+  if (form.lanes.empty() && form.copied.empty() && !form.folded && form.split.empty()) return;
   std::erase_if(records, [](const TraceRecord& record) {
     const auto* const split = std::get_if<SplitPlanned>(&record.what);
     return split != nullptr && split->published;
@@ -145,6 +165,10 @@ void tell_form(TraceSink sink, const std::string& subject, const StageList& stag
     trace.add(AxesMerged{*iterator, model.iterators[*iterator].extent});
   }
   if (form.folded) trace.add(StagesFolded{});
+  for (const auto& [iterator, parts] : form.split) {
+    const auto found = model.iterator_named(part_iterator_name(iterator));
+    if (found) trace.add(ReductionSplit{*found, parts});
+  }
   for (const BufferId b : model.buffers.ids()) {
     if (form.copied.contains(model.buffers[b].name)) trace.add(InputCopied{b});
   }

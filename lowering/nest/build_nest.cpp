@@ -20,6 +20,7 @@
 #include "lowering/model/sharing.h"
 #include "lowering/model/tile_boxes.h"
 #include "lowering/nest/build_nest.h"
+#include "lowering/nest/exchange.h"
 #include "lowering/nest/intermediates.h"
 #include "lowering/nest/padding.h"
 #include "lowering/nest/stores.h"
@@ -54,6 +55,7 @@ class NestBuilder {
     if (auto refused = check_intermediates(model_)) return *refused;
     if (auto refused = check_stores(model_, read_)) return *refused;
     nest_.body = renumbered(chain(0, {}));
+    if (auto refused = check_exchange(nest_, target_)) return *refused;
     return BuiltNest{std::move(nest_), std::move(read_), std::move(sharing_), std::move(tiles_), std::move(box_)};
   }
 
@@ -115,7 +117,8 @@ class NestBuilder {
   /// Cores that load together run in step, so none of them may make fewer trips.
   void share_loads() {
     sharing_ = sharing_by_buffer(model_, schedule_.sharing);
-    in_step_ = std::any_of(sharing_.begin(), sharing_.end(), [](SharedBy shared) { return shared != SharedBy::core; });
+    in_step_ = model_.split_sum ||
+               std::any_of(sharing_.begin(), sharing_.end(), [](SharedBy shared) { return shared != SharedBy::core; });
     const int columns = target_.cores.mesh_columns;
     if (in_step_) nest_.mesh = Mesh{nest_.cores_used() / columns, columns};
   }
@@ -217,7 +220,7 @@ class NestBuilder {
       const OuterLoop& loop = read_.loop(read_.main[depth]);
       append(block, enter(loop, fixed, [&](const std::set<IteratorId>& inside) { return chain(depth + 1, inside); }));
     } else {
-      block.push_back(compute(model_.main, fixed));
+      block.push_back(model_.split_sum ? sum_of_parts(*model_.split_sum) : compute(model_.main, fixed));
     }
     if (inside_spatial) {
       end_stage(block, model_.main, fixed);
@@ -371,6 +374,33 @@ class NestBuilder {
       made.box.push_back({tiles_[i].start, tiles_[i].extent, read_.sizes[i]});
     }
     return statement(std::move(made));
+  }
+
+  /// Each core of a row sends its part to all of them, one after another, which add it up.
+  StmtPtr sum_of_parts(const SplitSum& split) {
+    const ModelIterator& parts = model_.iterators[split.parts];
+    const VarId part = add_variable(parts.name, NestVariable::Kind::loop, {0, parts.extent - 1});
+    Broadcast broadcast;
+    broadcast.to = Space::row;
+    broadcast.sender = part;
+    broadcast.source = split.computed;
+    broadcast.buffer = split.received;
+    broadcast.region = box_.at(split.of_part);
+    broadcast.region.front() = {part, 1, 1};
+    for (std::size_t d = 0; d < broadcast.region.size(); ++d)
+      nest_.buffers[split.received].origin[d] = broadcast.region[d].start;
+    Compute sum = compute_frame(model_.main, Compute::Part::update);
+    sum.box = box_.at(model_.main);
+    sum.box.push_back({part, 1, 1});
+    const StatementId loop_id = next_id_++;
+    Loop loop{part, parts.extent, parts.name, {}};
+    loop.body.push_back(statement(std::move(broadcast), "parts of " + model_.list->stages[model_.main].name));
+    loop.body.push_back(statement(Wait{loop.body.back()->id}));
+    loop.body.push_back(statement(std::move(sum)));
+    auto made = std::make_shared<Stmt>();
+    made->id = loop_id;
+    made->node = std::move(loop);
+    return made;
   }
 
   Compute compute_frame(StageId stage, Compute::Part part) const {

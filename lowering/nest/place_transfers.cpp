@@ -56,7 +56,7 @@ class PlaceTransfers {
       if (s == loads_at) load(result, around);
       if (s == block.size()) break;
       const auto* const loop = std::get_if<Loop>(&block[s]->node);
-      if (loop == nullptr) {
+      if (loop == nullptr || counts_parts(model_, loop->iterator)) {
         result.push_back(block[s]);
       } else {
         std::vector<std::size_t> inside = around;
@@ -199,8 +199,20 @@ class PlaceTransfers {
     dma.buffer = id_of(output);
     dma.region = built_.boxes.at(stage);
     const std::string place = place_of(output) ? place_text(output) : "after the last loop";
-    block.push_back(made(std::move(dma), fmt::format("{} {}", output.name, place)));
-    block.push_back(made(Wait{block.back()->id}));
+    Block storing;
+    storing.push_back(made(std::move(dma), fmt::format("{} {}", output.name, place)));
+    storing.push_back(made(Wait{storing.back()->id}));
+    if (model_.split_sum) storing = {made(Guard{{IndexExpr(1) - first_of_row()}, std::move(storing)})};
+    std::move(storing.begin(), storing.end(), std::back_inserter(block));
+  }
+
+  /// The coordinate of a core in its row, all of which have the whole of a split sum: the first one stores it.
+  [[nodiscard]] IndexExpr first_of_row() {
+    const std::string& parts = model_.iterators[model_.split_sum->parts].name;
+    const auto found = std::find_if(nest().core_grid.begin(), nest().core_grid.end(),
+                                    [&](const CoreAxis& axis) { return axis.iterator == parts; });
+    check(found != nest().core_grid.end(), "a split sum whose parts are on one core");
+    return found->variable;
   }
 
   BuiltNest built_;

@@ -70,6 +70,8 @@ PlanChoice with_original_names(const PlanChoice& choice, const CanonicalStages& 
   for (const auto& [iterator, block] : *choice.schedule.lanes) (*named.schedule.lanes)[original(iterator)] = block;
   named.schedule.copied->clear();
   for (const std::string& input : *choice.schedule.copied) named.schedule.copied->insert(original(input));
+  named.schedule.split->clear();
+  for (const auto& [iterator, parts] : *choice.schedule.split) (*named.schedule.split)[original(iterator)] = parts;
   if (named.schedule.parallel) {
     for (ParallelSplit& split : *named.schedule.parallel) split.iterator = original(split.iterator);
   }

@@ -152,7 +152,7 @@ Planned plan_group(const std::string& name, const StageList& stages, const Sched
     if (takes_less(other.first, best.first)) best = std::move(other);
   }
   const bool is_changed = std::none_of(forms.begin(), forms.end(), [](const StageForm& f) { return f == StageForm{}; });
-  const bool by_itself = !fixed.merged && !fixed.lanes && !fixed.copied && !fixed.folded && is_changed;
+  const bool by_itself = !fixed.merged && !fixed.lanes && !fixed.copied && !fixed.folded && !fixed.split && is_changed;
   if (by_itself && takes_less(published_plan(name, stages, given, target), best.first)) {
     auto published = plan_in({});
     prove_together(best.first, published.first);

@@ -50,6 +50,7 @@ std::vector<std::vector<Schedule>> next_to(const Tried& here, const Neighbours& 
   if (slots == ClimbSlots::changed) {
     all.push_back(neighbours.slot_numbers(reached));
     all.push_back(neighbours.slots_for_all(reached));
+    all.push_back(neighbours.stored_while_computed(reached));
   }
   all.push_back(neighbours.paired_sizes(reached));
   return all;

@@ -60,7 +60,8 @@ class LeastCost {
   [[nodiscard]] LeastParts least_parts(const GridChoice& choice, const IdVector<BufferId, SharedBy>& sharing,
                                        const IdVector<StageId, double>& computing,
                                        const GridTiling* tiling = nullptr) const {
-    std::int64_t cores = 1;
+    const std::int64_t of_row = cores_of_split_sum(model_);
+    std::int64_t cores = of_row;
     for (const IteratorId i : choice.ids()) cores *= choices_[i][choice[i]];
     LeastParts least;
     least.blocking = launch_;
@@ -72,7 +73,9 @@ class LeastCost {
       const StageTensor& tensor = model_.list->tensors[buffer.tensor];
       const std::int64_t again = tiling != nullptr ? tiling->again[b] : 1;
       const SharedBy by = sharing.empty() ? SharedBy::core : sharing[b];
-      const std::int64_t wanted = again * elements(of_buffer_[b], choice, by) * byte_size(tensor.type);
+      // Of the cores that sum parts of the same outputs each loads what it needs, and one stores.
+      const std::int64_t on_cores = buffer.kind == ModelBuffer::Kind::output ? 1 : of_row;
+      const std::int64_t wanted = again * on_cores * elements(of_buffer_[b], choice, by) * byte_size(tensor.type);
       const std::int64_t moved = wanted / cores_of(by, cores, target_);
       const std::int64_t block = run(of_buffer_[b], tensor, choice, tiling != nullptr ? &tiling->extents[b] : nullptr) *
                                  byte_size(tensor.type);
@@ -144,7 +147,8 @@ class LeastCost {
   [[nodiscard]] IteratorSizes parts_of(const std::vector<ParallelSplit>& parallel) const {
     IteratorSizes parts(choices_.size(), 1);
     for (const ParallelSplit& split : parallel) {
-      parts[model_.iterator_named(split.iterator).value()] = split.parts;
+      const IteratorId i = model_.iterator_named(split.iterator).value();
+      if (parts.contains(i)) parts[i] = split.parts;
     }
     return parts;
   }
@@ -216,10 +220,15 @@ class LeastCost {
     }
   }
 
+  /// What a core has of an iterator that no choice cuts; of the parts of a split sum one, and all need as much.
+  [[nodiscard]] std::int64_t uncut(IteratorId i) const {
+    return model_.split_sum && model_.split_sum->parts == i ? 1 : model_.iterators[i].extent;
+  }
+
   void measure() {
     CoreNeeds needs(model_);
     IdVector<IteratorId, Interval> tiles;
-    for (const ModelIterator& iterator : model_.iterators) tiles.push_back({0, iterator.extent - 1});
+    for (const IteratorId i : model_.iterators.ids()) tiles.push_back({0, uncut(i) - 1});
     needs.find(tiles);
     for_each_dimension(needs, [](CutDimension& dimension, const auto& reach) { dimension.whole = reach(); });
     for (const IteratorId i : choices_.ids()) {
@@ -257,8 +266,7 @@ class LeastCost {
       IdVector<IteratorId, Interval> tiles;
       for (const IteratorId i : model_.iterators.ids()) {
         const bool cut = only ? i == *only : model_.iterators[i].spatial;
-        tiles.push_back(
-            {0, cut ? std::min<std::int64_t>(0, model_.iterators[i].extent - 1) : model_.iterators[i].extent - 1});
+        tiles.push_back({0, cut ? std::min<std::int64_t>(0, model_.iterators[i].extent - 1) : uncut(i) - 1});
       }
       needs.find(tiles);
     };
@@ -420,6 +428,7 @@ std::vector<CoreGrid> PlanBounds::grids() const {
       if (parts > 1) parallel.push_back({model.iterators[at].name, parts});
       has_idle_cores = has_idle_cores || filled_parts(model.iterators[at].extent, parts) < parts;
     }
+    if (model.split_sum) parallel.push_back({model.iterators[model.split_sum->parts].name, cores_of_split_sum(model)});
     const IdVector<StageId, double> computing = least_->computing(choice);
     for (CoreGrid& grid : orders_of(model, parallel, least_->target())) {
       if (has_idle_cores && std::ranges::all_of(grid.sharing, [](SharedBy by) { return by == SharedBy::core; }))
@@ -430,7 +439,7 @@ std::vector<CoreGrid> PlanBounds::grids() const {
       grids.push_back(std::move(grid));
     }
   };
-  cut(IteratorId(0), least_->target().cores.count);
+  cut(IteratorId(0), least_->target().cores.count / cores_of_split_sum(model));
   std::ranges::stable_sort(grids, {}, &CoreGrid::least_cycles);
   return grids;
 }

@@ -264,6 +264,34 @@ std::vector<Schedule> Neighbours::slots_for_all(const Reached& at) const {
   return found;
 }
 
+std::vector<Schedule> Neighbours::stored_while_computed(const Reached& at) const {
+  std::vector<Schedule> found;
+  const auto moves_once = [](const auto& of_tensor) { return of_tensor.second == 1; };
+  if (std::all_of(at.complete.slots.begin(), at.complete.slots.end(), moves_once)) return found;
+  Schedule other = at.fixed;
+  std::set<IteratorId> moving;
+  for (const std::string& tensor : tensors_with_slots()) {
+    const auto buffer = std::find_if(model_.buffers.begin(), model_.buffers.end(),
+                                     [&](const ModelBuffer& b) { return b.name == tensor; });
+    if (buffer->kind != ModelBuffer::Kind::output || at.complete.slots.at(tensor) > 1) continue;
+    other.slots[tensor] = max_slots;
+    moving.insert(buffer->moved_by.begin(), buffer->moved_by.end());
+  }
+  const Reached changed{other, at.complete};
+  IteratorSizes sizes = sizes_of(at.complete);
+  for (const IteratorId i : moving) {
+    const std::int64_t own = sizes[i];
+    if (model_.pinned.contains(i) || person_.buffer.contains(model_.iterators[i].name)) continue;
+    for (const std::int64_t tiles : {2, 3}) {
+      if (own < tiles) break;
+      sizes[i] = ceil_div(own, tiles);
+      add_if_fitting(changed, sizes, found);
+    }
+    sizes[i] = own;
+  }
+  return found;
+}
+
 std::vector<Schedule> Neighbours::sharings(const Reached& at) const {
   std::vector<Schedule> found;
   for (const BufferId b : model_.buffers.ids()) {

@@ -38,6 +38,9 @@ class Neighbours {
   /// Where every tensor has one slot so far: two for all that may have them, with one iterator's buffers cut into 2, 4
   /// or 8. A second slot for one tensor alone gains nothing there.
   [[nodiscard]] std::vector<Schedule> slots_for_all(const Reached& at) const;
+  /// Else, where what is stored has one slot: two for that, with one iterator's buffers cut into 2 or 3, so that one
+  /// part is stored while the next one is computed. A cut alone, and a slot alone, gain nothing there.
+  [[nodiscard]] std::vector<Schedule> stored_while_computed(const Reached& at) const;
 
   /// An input loaded by each core for itself instead of together, or together as widely as can be.
   [[nodiscard]] std::vector<Schedule> sharings(const Reached& at) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lowering/search/physical_limit.h"
 
+#include <algorithm>
 #include <map>
 
 #include "lowering/ir/compute_form.h"
@@ -34,7 +35,12 @@ PhysicalLimit physical_limit(const StageList& stages, const Target& target) {
   const auto compute = [&](const Stage& stage, Compute::Part part, double points) {
     const ElementType type = result_type(stage, part);
     const double rate = std::max(operations_per_cycle(target, type, false), operations_per_cycle(target, type, true));
-    // What only moves elements is no computation, so that the copies which a plan makes do not count.
+    // What only moves elements is no computation, so that the copies which a plan makes do not count. Nor does what
+    // adds up the parts of a split sum.
+    if (std::any_of(stage.reads.begin(), stage.reads.end(),
+                    [&](const Access& read) { return stages.tensors[read.tensor].exchanged; }) &&
+        part == Compute::Part::update)
+      return;
     const bool is_update = part == Compute::Part::update;
     const auto operations = operation_count(part == Compute::Part::finish ? stage.finish : stage.body);
     cycles += points * static_cast<double>(operations + (is_update ? 1 : 0)) / rate;

@@ -76,7 +76,11 @@ class GridSearch {
 }  // namespace
 
 std::vector<ParallelSplit> split_over_cores(const GroupModel& model, int cores) {
-  return GridSearch(model, cores).best();
+  if (!model.split_sum) return GridSearch(model, cores).best();
+  const ModelIterator& parts = model.iterators[model.split_sum->parts];
+  std::vector<ParallelSplit> split = GridSearch(model, cores / static_cast<int>(parts.extent)).best();
+  split.push_back({parts.name, parts.extent});
+  return split;
 }
 
 IteratorSizes core_ranges(const GroupModel& model, const std::vector<ParallelSplit>& parallel) {

@@ -38,7 +38,32 @@ bool looks_up(const GroupModel& model) {
   });
 }
 
-std::optional<Decision> check_parallel(const GroupModel& model, const std::vector<ParallelSplit>& parallel, int cores) {
+/// The parts of a reduction that is split go over the cores of a row, one each.
+std::optional<Decision> check_split(const GroupModel& model, const std::vector<ParallelSplit>& parallel,
+                                    const Target& target) {
+  if (!model.split_sum) return std::nullopt;
+  const ModelIterator& parts = model.iterators[model.split_sum->parts];
+  if (!sends_along_rows(target)) {
+    return refuse(fmt::format(
+        "split_reductions: the parts of {} are added up over the cores of a row, and target {} sends nothing "
+        "along rows (cores.column_broadcast)",
+        parts.name, target.name));
+  }
+  if (parts.extent != target.cores.mesh_columns) {
+    return refuse(fmt::format("split_reductions: {} has {}, one for each core of a row, which has {}", parts.name,
+                              counted(parts.extent, "part"), target.cores.mesh_columns),
+                  counted(target.cores.mesh_columns, "part"));
+  }
+  const ParallelSplit wanted{parts.name, parts.extent};
+  if (!parallel.empty() && parallel.back() == wanted) return std::nullopt;
+  return refuse(fmt::format("parallel: the grid does not end with the {} of {}, whose cores make up a row",
+                            counted(parts.extent, "part"), parts.name),
+                fmt::format("{{ iterator = \"{}\", parts = {} }} at the end", parts.name, parts.extent));
+}
+
+std::optional<Decision> check_parallel(const GroupModel& model, const std::vector<ParallelSplit>& parallel,
+                                       const Target& target) {
+  const int cores = target.cores.count;
   std::int64_t total = 1;
   std::set<std::string> seen;
   for (const ParallelSplit& split : parallel) {
@@ -48,11 +73,11 @@ std::optional<Decision> check_parallel(const GroupModel& model, const std::vecto
                                 suggest_name(split.iterator, iterator_names(model))));
     }
     const ModelIterator& found = model.iterators[*iterator];
-    if (!found.spatial) {
-      return refuse(
-          fmt::format("parallel: {} is a reduction; splitting it over cores would make them write the same "
-                      "elements",
-                      split.iterator));
+    if (!found.spatial && !(model.split_sum && model.split_sum->parts == *iterator)) {
+      return refuse(fmt::format("parallel: {0} is a reduction; splitting it over cores would make them write the same "
+                                "elements",
+                                split.iterator),
+                    fmt::format("split_reductions = {{ {} = {} }}", split.iterator, target.cores.mesh_columns));
     }
     if (!seen.insert(split.iterator).second) return refuse(fmt::format("parallel: {} is split twice", split.iterator));
     const std::int64_t most = parts_in_rows(std::max<std::int64_t>(1, found.extent), cores);
@@ -75,7 +100,7 @@ std::optional<Decision> check_parallel(const GroupModel& model, const std::vecto
     return refuse(
         fmt::format("parallel: the grid has {}, the target has {}", counted(total, "part"), counted(cores, "core")));
   }
-  return std::nullopt;
+  return check_split(model, parallel, target);
 }
 
 std::optional<Decision> check_buffers(const GroupModel& model, const std::map<std::string, std::int64_t>& buffers,
@@ -353,7 +378,7 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
   Schedule schedule;
   schedule.launch = fixed.launch.value_or(LaunchedBy::spawn);
   schedule.parallel = fixed.parallel ? *fixed.parallel : split_over_cores(model, target.cores.count);
-  if (auto refused = check_parallel(model, *schedule.parallel, target.cores.count)) return *refused;
+  if (auto refused = check_parallel(model, *schedule.parallel, target)) return *refused;
   const IteratorSizes ranges = core_ranges(model, *schedule.parallel);
   tell_split(model, fixed.parallel ? fixed_by : SplitBy::published, *schedule.parallel, ranges, trace);
 

@@ -54,7 +54,7 @@ class LoopsLeft {
       // The main stage is computed once, and so is its tail, whatever the order.
       const bool behind_main = buffer.stage == model_.main || model_.in_tail[buffer.stage];
       const bool computed = buffer.kind == ModelBuffer::Kind::intermediate;
-      if (computed && behind_main) continue;
+      if ((computed && behind_main) || buffer.is_received) continue;
       const std::set<IteratorId>& iterators = moving_[b];
       std::int64_t count = 1;
       for (std::size_t l = 0; l < loops_.size(); ++l) {

@@ -325,7 +325,7 @@ IdVector<BufferId, std::size_t> insert_dma(const GroupModel& model, const std::v
       placed.moves_with.push_back(*placed.inside);
     }
     depth.push_back(place);
-    trace.add(std::move(placed));
+    if (!buffer.is_received) trace.add(std::move(placed));
   }
   return depth;
 }

@@ -200,7 +200,7 @@ double InnerLoop::group_cycles(std::span<const std::int64_t> extents, std::int64
   if (compute_.part != Compute::Part::update) {
     return end_of_block(stage_, pipelines_, operands_, rows, vectors, lanes_).cycles();
   }
-  const TripWork trip = block_trip(pipelines_, operands_, rows, vectors, lanes_);
+  const TripWork trip = block_trip(stage_, pipelines_, operands_, rows, vectors, lanes_);
   const std::span<const std::int64_t> reduced = extents.subspan(stage_.spatial);
   const auto trips = static_cast<double>(product_of(reduced));
   // The innermost loop is entered once for each trip of those around it.
@@ -312,7 +312,7 @@ double least_cycles_of_point(const Stage& stage, Compute::Part part, const Targe
   if (!one_serves_lanes) operands.front().by_block = true;
   for (std::int64_t rows = 1; rows <= register_block_sums; ++rows) {
     for (std::int64_t vectors = 1; vectors * rows <= register_block_sums; ++vectors) {
-      const double trip = block_trip(pipelines, operands, rows, vectors, lanes).cycles();
+      const double trip = block_trip(stage, pipelines, operands, rows, vectors, lanes).cycles();
       least = std::min(least, trip / static_cast<double>(rows * vectors * lanes));
     }
   }

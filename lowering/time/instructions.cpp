@@ -78,6 +78,11 @@ Operations operations_in(const ScalarExpr& e) {
   return sum;
 }
 
+Combination combination_in_registers(Reduction reduction) {
+  // The emitted SW_VMAX: two comparisons, of which one waits for nothing, and two selections.
+  return reduction == Reduction::maximum ? Combination{4, 3} : Combination{1, 1};
+}
+
 double combining_instructions(Reduction reduction, const ScalarExpr& body) {
   switch (reduction) {
     case Reduction::sum: return is_product(body) ? 0 : 1;

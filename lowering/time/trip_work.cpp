@@ -97,15 +97,16 @@ TripWork unrolled_trip(const Stage& stage, Compute::Part part, const Pipelines& 
 }
 
 /// A trip of a register block of so many rows and vectors of `lanes`; no vectors: of single lanes.
-TripWork block_trip(const Pipelines& pipelines, std::span<const LoopOperand> operands, std::int64_t rows,
-                    std::int64_t vectors, std::int64_t lanes) {
+TripWork block_trip(const Stage& stage, const Pipelines& pipelines, std::span<const LoopOperand> operands,
+                    std::int64_t rows, std::int64_t vectors, std::int64_t lanes) {
   const auto columns = static_cast<double>(std::max<std::int64_t>(1, vectors));
   const auto height = static_cast<double>(rows);
   TripWork trip;
-  trip.arithmetic = height * columns;
+  const Combination combination = combination_in_registers(stage.reduction);
+  trip.arithmetic = height * columns * combination.instructions;
   trip.memory = 1;
   trip.either = 1;
-  trip.recurrence = pipelines.arithmetic_latency;
+  trip.recurrence = pipelines.arithmetic_latency * combination.in_turn;
   for (const LoopOperand& operand : operands) {
     const double times = (operand.by_block ? height : 1) * (operand.lane == LaneUse::none ? 1 : columns);
     trip.either += 1;

@@ -56,9 +56,10 @@ TripWork unrolled_trip(const Stage& stage, Compute::Part part, const Pipelines& 
                        std::span<const LoopOperand> operands, std::int64_t lanes, std::int64_t vectors,
                        bool output_aligned);
 
-/// A trip of a register block of so many rows and vectors of `lanes`; no vectors: of single lanes.
-TripWork block_trip(const Pipelines& pipelines, std::span<const LoopOperand> operands, std::int64_t rows,
-                    std::int64_t vectors, std::int64_t lanes);
+/// A trip of a register block of so many rows and vectors of `lanes`; no vectors: of single lanes. Of a maximum a
+/// register holds NaN once it has met one, which takes more than a comparison and a selection.
+TripWork block_trip(const Stage& stage, const Pipelines& pipelines, std::span<const LoopOperand> operands,
+                    std::int64_t rows, std::int64_t vectors, std::int64_t lanes);
 
 /// Of what is computed in the accumulators of a block of so many rows and vectors, which its sum stores; constants are
 /// in registers. The results of one vector wait for each other, beside those of the others.

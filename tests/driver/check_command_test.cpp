@@ -45,17 +45,17 @@ TEST_CASE("check says of a good plan what it has looked at") {
 TEST_CASE("check tells what is wrong with a plan that the other commands do not take") {
   const Workplace here;
   compile_lenet();
-  edit_plan("wait pool1_ldm[rc_block % 2]", "wait pool1_ldm[(rc_block + 1) % 2]");
+  edit_plan("wait conv2_weight_ldm[ffo % 2]", "wait conv2_weight_ldm[(ffo + 1) % 2]");
   CHECK(run_stowage({"explain", "lenet"}).err.find("[damaged-plan]") != std::string::npos);
-  const ToolRun run = run_stowage({"check", "lenet", "--op", "pool2"});
+  const ToolRun run = run_stowage({"check", "lenet", "--op", "conv2"});
   INFO(run.err);
   CHECK(run.code == 1);
   CHECK(run.out == golden("check-edited.txt", run.out));
-  CHECK(read_text(source_folder() / "docs/checker.md").find("$ stowage check lenet --op pool2\n" + run.out + "```\n") !=
+  CHECK(read_text(source_folder() / "docs/checker.md").find("$ stowage check lenet --op conv2\n" + run.out + "```\n") !=
         std::string::npos);
   const auto json = nlohmann::json::parse(run_stowage({"check", "lenet", "--json"}).out);
   CHECK(json.at("good") == false);
-  for (const auto& nest : json.at("nests")) CHECK(nest.at("good") == (nest.at("name") != "pool2"));
+  for (const auto& nest : json.at("nests")) CHECK(nest.at("good") == (nest.at("name") != "conv2"));
 }
 
 TEST_CASE("check reads the text of a nest, for a target") {

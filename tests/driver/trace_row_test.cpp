@@ -111,6 +111,7 @@ std::vector<TraceEvent> examples() {
       AxesMerged{y, 3136},
       LanesBlocked{y, 16},
       InputCopied{a},
+      ReductionSplit{y, 8},
       InputResident{a, {y, ko.iterator}},
       StagesFolded{},
       PlanChosen{split, 900, true, std::nullopt},

@@ -15,6 +15,7 @@
 #include "lowering/model/copied_inputs.h"
 #include "lowering/model/lane_blocks.h"
 #include "lowering/model/merged_axes.h"
+#include "lowering/model/split_reductions.h"
 #include "lowering/model/stage_form.h"
 #include "lowering/program/plan_group.h"
 #include "lowering/search/planner_searched.h"
@@ -74,6 +75,19 @@ inline StageList with_weights(StageList stages, const std::vector<Tensor>& value
   return stages;
 }
 
+/// A reduction that the cores of a row may split, where there is one.
+inline SplitReductions random_split(OperatorDraw& draw, const StageList& stages, const Target& target) {
+  if (!sends_along_rows(target) || target.cores.count % target.cores.mesh_columns != 0) return {};
+  const GroupModel model = model_of_no_target(stages);
+  std::vector<SplitReductions> possible;
+  for (const IteratorId i : model.iterators.ids()) {
+    const SplitReductions split = {{model.iterators[i].name, target.cores.mesh_columns}};
+    if (std::holds_alternative<StageList>(split_reductions(stages, split))) possible.push_back(split);
+  }
+  if (possible.empty()) return {};
+  return possible[static_cast<std::size_t>(draw.between(0, static_cast<std::int64_t>(possible.size()) - 1))];
+}
+
 inline StageForm random_form(OperatorDraw& draw, const StageList& stages, const Target& target) {
   StageForm form;
   if (draw.between(0, 3) > 0) {
@@ -85,6 +99,9 @@ inline StageForm random_form(OperatorDraw& draw, const StageList& stages, const 
   if (draw.coin()) form.merged = mergeable_axes(std::get<StageList>(blocked), {});
   if (draw.coin()) form.copied = possible_copied_inputs(stages);
   form.folded = draw.coin();
+  const auto formed = in_form(stages, form);
+  if (draw.coin() && std::holds_alternative<StageList>(formed))
+    form.split = random_split(draw, std::get<StageList>(formed), target);
   return form;
 }
 

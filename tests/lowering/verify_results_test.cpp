@@ -155,7 +155,7 @@ TEST_CASE("a form that the emitter has no loops for is refused", "[verify_result
   CHECK(verdict("compute finish MM = mean(_) over x=4*xo:4*xo + 4",
                 "compute finish MM = mean(_) over x=4*xo:4*xo + 4 as vector lane x") == "right");
   CHECK(verdict("k=16*ko:16*ko + 16\n", "k=16*ko:16*ko + 16 as vector lane k\n") == "compute-form");
-  CHECK(verdict("k=16*ko:16*ko + 16\n", "k=16*ko:16*ko + 16 as register_block lane x\n") == "compute-form");
+  CHECK(verdict("k=16*ko:16*ko + 16\n", "k=16*ko:16*ko + 16 as register_block lane k\n") == "compute-form");
 }
 
 TEST_CASE("a barrier, which no plan has yet, is refused", "[verify_results]") {

@@ -29,11 +29,14 @@ static inline floatv4 simd_vsubs(floatv4 a, floatv4 b) { return a - b; }
 static inline floatv4 simd_vmuls(floatv4 a, floatv4 b) { return a * b; }
 static inline floatv4 simd_vdivs(floatv4 a, floatv4 b) { return a / b; }
 
-/* 2 where the first is less, else 0; NaN is less than nothing. */
-static inline floatv4 simd_vfcmplts(floatv4 a, floatv4 b) {
+/* 2 where the first is less (at most the second, equal to it), else 0; NaN is neither. */
+static inline floatv4 swemu_two_where(swemu_ints holds) {
   const floatv4 two = {2, 2, 2, 2};
-  return (floatv4)((a < b) & (swemu_ints)two);
+  return (floatv4)(holds & (swemu_ints)two);
 }
+static inline floatv4 simd_vfcmplts(floatv4 a, floatv4 b) { return swemu_two_where(a < b); }
+static inline floatv4 simd_vfcmples(floatv4 a, floatv4 b) { return swemu_two_where(a <= b); }
+static inline floatv4 simd_vfcmpeqs(floatv4 a, floatv4 b) { return swemu_two_where(a == b); }
 /* The second where the first is 0, else the third. */
 static inline floatv4 simd_vseleqs(floatv4 a, floatv4 b, floatv4 c) {
   const swemu_ints zero = a == (floatv4){0, 0, 0, 0};

@@ -48,6 +48,16 @@ static inline floatv4 simd_vfcmplts(floatv4 a, floatv4 b) {
   for (int i = 0; i < 4; i++) less[i] = a[i] < b[i] ? 2 : 0;
   return less;
 }
+static inline floatv4 simd_vfcmples(floatv4 a, floatv4 b) {
+  floatv4 at_most = {0, 0, 0, 0};
+  for (int i = 0; i < 4; i++) at_most[i] = a[i] <= b[i] ? 2 : 0;
+  return at_most;
+}
+static inline floatv4 simd_vfcmpeqs(floatv4 a, floatv4 b) {
+  floatv4 equal = {0, 0, 0, 0};
+  for (int i = 0; i < 4; i++) equal[i] = a[i] == b[i] ? 2 : 0;
+  return equal;
+}
 static inline floatv4 simd_vseleqs(floatv4 a, floatv4 b, floatv4 c) {
   floatv4 chosen = {0, 0, 0, 0};
   for (int i = 0; i < 4; i++) chosen[i] = a[i] == 0 ? b[i] : c[i];

@@ -34,6 +34,8 @@ extern floatv4 simd_vsubs(floatv4 a, floatv4 b);
 extern floatv4 simd_vmuls(floatv4 a, floatv4 b);
 extern floatv4 simd_vdivs(floatv4 a, floatv4 b);
 extern floatv4 simd_vfcmplts(floatv4 a, floatv4 b);
+extern floatv4 simd_vfcmples(floatv4 a, floatv4 b);
+extern floatv4 simd_vfcmpeqs(floatv4 a, floatv4 b);
 extern floatv4 simd_vseleqs(floatv4 a, floatv4 b, floatv4 c);
 
 #endif
