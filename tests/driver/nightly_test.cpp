@@ -53,7 +53,7 @@ TEST_CASE("merged shards beside a baseline are the same bytes as the batch besid
   CHECK(beside == whole.out.substr(whole.out.find("\nagainst ")));
   // The plans are found in the shards' folders.
   CHECK_THAT(beside, Contains("m: planner swtvm instead of searched; layout given instead of blocked; now is ") &&
-                         Contains("matmul uses "));
+                         Contains(": matmul "));
   for (const std::string file : {"results.jsonl", "summary.csv", "summary.html"}) {
     INFO(file);
     CHECK(read_text("merged/" + file) == read_text("whole/" + file));

@@ -43,7 +43,7 @@ TEST_CASE("lenet agrees with the reference in every fused operator, and its coun
   CHECK(json.at("agrees") == true);
   CHECK(json.at("against_model") == false);
   CHECK(json.at("first_difference").is_null());
-  CHECK(json.at("fused_operators").size() == 6);
+  CHECK(json.at("fused_operators").size() == 7);
   CHECK(json.at("outputs").size() == 1);
   CHECK(json.at("count_differences").empty());
   for (const auto& row : json.at("fused_operators")) {
