@@ -90,8 +90,7 @@ struct GroupModel {
   /// Reductions of the main stage whose tiles overlap in what its producers compute or read: a window's (neighbouring
   /// rows of it want the same rows of the producer), and a sum's over results that are sums of the same operands.
   std::set<IteratorId> overlapping;
-  /// Buffer that a read is served from.
-  std::map<StageRead, BufferId> buffer_of_read;
+  std::map<StageRead, BufferId> buffer_of_read;  ///< that it is served from
   IdVector<StageId, BufferId> buffer_of_output;
   IdVector<StageId, IdVector<VarId, AxisDemand>> demands;
   IdVector<StageId, NumberOfAxis> iterator_of_axis;
@@ -101,8 +100,7 @@ struct GroupModel {
       StageId stage, VarId axis) const;  ///< none for a spatial axis of an earlier stage
   [[nodiscard]] bool is_main_reduction(IteratorId iterator) const;
   [[nodiscard]] std::optional<IteratorId> iterator_named(const std::string& name) const;
-  /// Stages that read the output of `stage`, with the read.
-  [[nodiscard]] std::vector<StageRead> readers_of(StageId stage) const;
+  [[nodiscard]] std::vector<StageRead> readers_of(StageId stage) const;  ///< of its output
 };
 
 GroupModel build_group_model(const StageList& list, const Target& target);

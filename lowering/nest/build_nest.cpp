@@ -392,15 +392,11 @@ class NestBuilder {
     Compute sum = compute_frame(model_.main, Compute::Part::update);
     sum.box = box_.at(model_.main);
     sum.box.push_back({part, 1, 1});
-    const StatementId loop_id = next_id_++;
     Loop loop{part, parts.extent, parts.name, {}};
     loop.body.push_back(statement(std::move(broadcast), "parts of " + model_.list->stages[model_.main].name));
     loop.body.push_back(statement(Wait{loop.body.back()->id}));
     loop.body.push_back(statement(std::move(sum)));
-    auto made = std::make_shared<Stmt>();
-    made->id = loop_id;
-    made->node = std::move(loop);
-    return made;
+    return statement(std::move(loop));
   }
 
   Compute compute_frame(StageId stage, Compute::Part part) const {

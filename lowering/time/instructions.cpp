@@ -78,9 +78,9 @@ Operations operations_in(const ScalarExpr& e) {
   return sum;
 }
 
-Combination combination_in_registers(Reduction reduction) {
+AccumulatorWork combination_in_registers(Reduction reduction) {
   // The emitted SW_VMAX: two comparisons, of which one waits for nothing, and two selections.
-  return reduction == Reduction::maximum ? Combination{4, 3} : Combination{1, 1};
+  return reduction == Reduction::maximum ? AccumulatorWork{4, 3} : AccumulatorWork{1, 1};
 }
 
 double combining_instructions(Reduction reduction, const ScalarExpr& body) {

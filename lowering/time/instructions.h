@@ -17,11 +17,11 @@ struct Operations {
 Operations operations_in(const ScalarExpr& e);
 
 /// What combining a value with an accumulator in a register takes: a product is fused into its sum.
-struct Combination {
+struct AccumulatorWork {
   double instructions = 1;
   double in_turn = 1;  ///< those of them that wait for the accumulator and for each other
 };
-Combination combination_in_registers(Reduction reduction);
+AccumulatorWork combination_in_registers(Reduction reduction);
 
 /// What combining a value with the accumulator takes in other loops.
 double combining_instructions(Reduction reduction, const ScalarExpr& body);

@@ -102,7 +102,7 @@ TripWork block_trip(const Stage& stage, const Pipelines& pipelines, std::span<co
   const auto columns = static_cast<double>(std::max<std::int64_t>(1, vectors));
   const auto height = static_cast<double>(rows);
   TripWork trip;
-  const Combination combination = combination_in_registers(stage.reduction);
+  const AccumulatorWork combination = combination_in_registers(stage.reduction);
   trip.arithmetic = height * columns * combination.instructions;
   trip.memory = 1;
   trip.either = 1;
