@@ -124,6 +124,16 @@ std::string outcome_of_product(const std::vector<std::string>& settings) {
   return fmt::format("{} cycles", totals_of(compilation->program).cycles);
 }
 
+/// Of exponentials of three numbers, too few for a vector.
+std::string outcome_of_scalars(const std::vector<std::string>& settings) {
+  Net net;
+  const Graph graph = net.unplaced(net.op("Exp", "exp", {net.input("x", {3})}));
+  Diagnostics diagnostics;
+  const auto compilation = compile_with(graph, settings, diagnostics, "searched");
+  if (!compilation) return "refused: " + format_diagnostics(diagnostics);
+  return fmt::format("{} cycles", totals_of(compilation->program).cycles);
+}
+
 std::string key_of(const std::string& line) { return line.substr(0, line.find(' ')); }
 
 /// Values other than SW26010's, by key; what is refused has the code of its diagnostic.
@@ -212,6 +222,7 @@ TEST_CASE("every key of a target is obeyed or refused by name") {
         if (key.starts_with("management_core.")) return outcome_without_ldm(settings);
         if (key.starts_with("library.")) return outcome_by_library(settings);
         if (key == "cores.column_broadcast") return outcome_of_product(settings);
+        if (key == "cores.scalar_flops_per_cycle") return outcome_of_scalars(settings);
         return settings.empty() ? as_it_is : outcome(settings);
       };
       const std::string got = with(setting);
