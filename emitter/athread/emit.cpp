@@ -58,7 +58,7 @@ class ProgramEmitter {
     if (library() != nullptr) emitted.files.push_back({"layers_library.c", library_source(), {}});
     emitted.files.push_back({"layers_mix.h", structs_header(), {}});
     emitted.files.push_back({"sw_rt.h", runtime_header(), {}});
-    emitted.files.push_back({"sw_vectors.h", std::string(emitter_templates("sw_vectors.h")), {}});
+    if (has_vectors()) emitted.files.push_back({"sw_vectors.h", std::string(emitter_templates("sw_vectors.h")), {}});
     emitted.files.push_back({"sw_ldm.s.c", std::string(emitter_templates("sw_ldm.s.c")), {}});
     for (std::size_t k = 0; k < texts_.size(); ++k) emitted.files.push_back(kernel_file(k));
     for (const Spawn& spawn : parts_.spawns) emitted.files.push_back({spawn.kernels + ".s.c", spawn_source(spawn), {}});
@@ -67,6 +67,7 @@ class ProgramEmitter {
   }
 
  private:
+  [[nodiscard]] bool has_vectors() const { return program_.target.cores.vector_lanes > 1; }
   [[nodiscard]] const LoopNest& nest_of(StepId step) const { return program_.steps[step].plan()->nest; }
   [[nodiscard]] bool any_managed() const {
     return std::any_of(parts_.managed.begin(), parts_.managed.end(), [&](const ManagedLayer& layer) {
@@ -429,7 +430,8 @@ class ProgramEmitter {
     text = replaced(std::move(text), "@PROGRAM@", c_name(graph().name()) + "_sw");
     text = replaced(std::move(text), "@OBJECTS@", fmt::format("{}", fmt::join(objects, " \\\n")));
     text = replaced(std::move(text), "@LIBRARY@", library() != nullptr ? " " + library()->link : "");
-    text = replaced(std::move(text), "@SIMD@", program_.target.cores.vector_lanes > 1 ? " -msimd" : "");
+    text = replaced(std::move(text), "@SIMD@", has_vectors() ? " -msimd" : "");
+    text = replaced(std::move(text), "@VECTORS@", has_vectors() ? " sw_vectors.h" : "");
     text = replaced(std::move(text), "@CORES@", std::to_string(threads_of_launch(program_.target)));
     return replaced(std::move(text), "@SHARE_MIB@", std::to_string(share));
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every statement of a nest costs, as numbers with their formula: a row for how its kernel begins, one for every
-// transfer, computation and fill, and for the barriers at a transfer of several cores or a wait for one. Nothing is
-// said here about what overlaps; that is for evaluators of the table, which say how much of a transfer is hidden
-// (lowering/time/overlap.h) and add up what is left (lowering/time/time_model.h). A transfer's cost is that of all cores,
-// which share the bandwidth; what a core does by itself counts on the core that does most of it.
+// transfer, computation and fill, and for the barriers at a transfer of several cores or a wait for one. How much of it
+// passes beside other things evaluators say, which add up what is left (lowering/time/overlap.h, time_model.h). A
+// transfer's cost is that of all cores, which share the bandwidth; what a core does by itself counts on the core that
+// does most of it.
 #pragma once
 
 #include <cstdint>

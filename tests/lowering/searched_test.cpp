@@ -2,12 +2,13 @@
 // Planner "searched": never worse than the published plan, exhaustive over the splits, obedient to what is fixed, and
 // it tells what it tried.
 #include <catch2/catch.hpp>
-#include <fmt/format.h>
 
 #include <cmath>
 #include <cstdlib>
 #include <map>
 #include <random>
+
+#include <fmt/format.h>
 
 #include "core/temporary_folder.h"
 #include "core/trace/of_planner.h"

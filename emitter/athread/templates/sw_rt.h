@@ -57,9 +57,6 @@ SW_DEFINE_MIN_MAX(_ulong, unsigned long)
 SW_DEFINE_FLOAT_MIN_MAX(_float, float)
 SW_DEFINE_FLOAT_MIN_MAX(_double, double)
 
-/* The larger of each of the four numbers of two vectors: b where a is not beyond it, which NaN never is, and a where that is NaN. */
-#define SW_VMAX(a, b) simd_vseleqs(simd_vfcmpeqs((a), (a)), (a), simd_vseleqs(simd_vfcmples((b), (a)), (b), (a)))
-
 /* A floating-point number as an integer, towards zero. C leaves open what is beyond the range:
  * here the nearest integer, and 0 for NaN. */
 #define SW_DEFINE_TO_INTEGER(name, low, high)                                                         \

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+/* What kernels compute with vectors beyond simd.h. */
+#ifndef SW_VECTORS_H
+#define SW_VECTORS_H
+
+/* The larger number of each lane, NaN where either is NaN, a where they are equal: b unless it is at most a, which NaN
+ * never is, and a where that is NaN. */
+#define SW_VMAX(a, b) simd_vseleqs(simd_vfcmpeqs((a), (a)), (a), simd_vseleqs(simd_vfcmples((b), (a)), (b), (a)))
+
 /*
  * Two to four vectors side by side: of the row x the vectors x0, x1 ... The emulation's simd.h defines these macros for
  * the host's own vectors, which may be wider.
  */
-
-#ifndef SW_VECTORS_H
-#define SW_VECTORS_H
-
 #ifndef SW_VECTORS2
 #define SW_VECTORS2(x) floatv4 x##0, x##1
 #define SW_VECTORS3(x) floatv4 x##0, x##1, x##2
