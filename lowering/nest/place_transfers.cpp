@@ -202,12 +202,12 @@ class PlaceTransfers {
     Block storing;
     storing.push_back(made(std::move(dma), fmt::format("{} {}", output.name, place)));
     storing.push_back(made(Wait{storing.back()->id}));
-    if (model_.split_sum) storing = {made(Guard{{IndexExpr(1) - first_of_row()}, std::move(storing)})};
+    if (model_.split_sum) storing = {made(Guard{{IndexExpr(1) - index_in_row()}, std::move(storing)})};
     std::move(storing.begin(), storing.end(), std::back_inserter(block));
   }
 
-  /// The coordinate of a core in its row, all of which have the whole of a split sum: the first one stores it.
-  [[nodiscard]] IndexExpr first_of_row() {
+  /// A core's index in its row, all of which have the whole of a split sum: the first one stores it.
+  [[nodiscard]] IndexExpr index_in_row() {
     const std::string& parts = model_.iterators[model_.split_sum->parts].name;
     const auto found = std::find_if(nest().core_grid.begin(), nest().core_grid.end(),
                                     [&](const CoreAxis& axis) { return axis.iterator == parts; });

@@ -288,8 +288,7 @@ class ResultsCheck {
     const Buffer& counted = buffer(index);
     const Content& c = content(index);
     const bool overlaps = std::any_of(nest_.buffers.begin(), nest_.buffers.end(), [&](const Buffer& other) {
-      return &other != &counted && other.offset < counted.offset + counted.bytes() &&
-             counted.offset < other.offset + other.bytes();
+      return &other != &counted && share_bytes(other, counted);
     });
     const Position here = position_of(around);
     const bool is_there = c.there && c.begins.guards.empty() && is_around(c.begins, here) && !is_inside_sum(c, here);

@@ -6,28 +6,23 @@
 #include <map>
 #include <string>
 
-#include "core/target.h"
 #include "lowering/interpret/interpret.h"
 #include "lowering/model/split_reductions.h"
-#include "lowering/model/stage_form.h"
 #include "lowering/program/plan_group.h"
 #include "lowering/search/core_grids.h"
 #include "lowering/search/physical_limit.h"
 #include "lowering/search/planner_searched.h"
-#include "lowering/simulate/simulate.h"
 #include "lowering/swtvm/planner_swtvm.h"
 #include "lowering/verify/verify.h"
 #include "lowering/verify/verify_results.h"
 #include "parsed_nest.h"
 #include "tests/lowering/fixtures.h"
+#include "tests/sunway.h"
 
 namespace stowage {
 namespace {
 
-Target sunway() {
-  Diagnostics diagnostics;
-  return *load_target("sw26010", {}, diagnostics);
-}
+using fixtures::sunway;
 
 StageList split(StageList stages, const SplitReductions& parts) {
   auto made = split_reductions(std::move(stages), parts);
