@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "core/block_names.h"
 #include "core/decision_rules.h"
 #include "core/stage_rewrite.h"
 #include "lowering/model/group_model.h"
@@ -52,6 +51,20 @@ Stage sum_of_parts(const Stage& whole, VarId axis, std::int64_t parts, StageTens
   return with_tidy_reads(std::move(sum));
 }
 
+/// Why a reduction's iterator cannot be split, whatever the number of parts; empty where it can. Its parts all need as
+/// much of every tensor, which those of a window do not at the border of a picture.
+std::string why_not_split(const GroupModel& model, IteratorId i) {
+  const ModelIterator& iterator = model.iterators[i];
+  if (iterator.spatial) return "it is not reduced";
+  if (!model.is_main_reduction(i)) return "another reduction stands behind the one that it belongs to";
+  for (const Access& read : model.list->stages[iterator.stage].reads) {
+    for (const IndexExpr& e : read.index) {
+      if (mentions(e, iterator.axis) && !e.is_variable(iterator.axis)) return "what it moves moves with more than it";
+    }
+  }
+  return {};
+}
+
 StageList split_stage(StageList list, StageId stage, VarId axis, std::int64_t parts) {
   const Stage whole = list.stages[stage];
   StageTensor sums;
@@ -91,10 +104,7 @@ std::variant<StageList, Decision> split_reductions(StageList stages, const Split
     if (parts.size() > 1 || part) return refused("one reduction may be split, once");
     const auto found = model.iterator_named(name);
     if (!found) return refused("there is no such iterator");
-    if (!model.is_main_reduction(*found)) {
-      return refused(model.iterators[*found].spatial ? "it is not reduced"
-                                                     : "another reduction stands behind the one that it belongs to");
-    }
+    if (const std::string why = why_not_split(model, *found); !why.empty()) return refused(why);
     const std::int64_t extent = model.iterators[*found].extent;
     if (number < 2 || extent % number != 0) {
       std::int64_t nearest = std::min(number, extent);
@@ -121,7 +131,7 @@ SplitReductions possible_split_reduction(const StageList& stages, const Target& 
   std::int64_t longest = parts - 1;
   for (const IteratorId i : model.iterators.ids()) {
     const ModelIterator& iterator = model.iterators[i];
-    if (!model.is_main_reduction(i) || model.pinned.contains(i) || model.overlapping.contains(i)) continue;
+    if (!why_not_split(model, i).empty() || model.pinned.contains(i) || model.overlapping.contains(i)) continue;
     if (iterator.extent % parts != 0 || iterator.extent <= longest) continue;
     longest = iterator.extent;
     best = {{iterator.name, parts}};

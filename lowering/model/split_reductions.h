@@ -22,7 +22,7 @@ SplitReductions possible_split_reduction(const StageList& stages, const Target& 
 /// The stages with the main stage's sum, product, maximum or minimum cut in two: "Y_parts", of which each part reduces
 /// a range of the iterator, and Y, which reduces over the parts. Of the iterator "k" these are the iterators "k_part"
 /// and "k". The order in which terms are summed changes. One that is there already is done. Refuses (rule "schedule")
-/// what is no iterator of the main reduction, parts of different lengths, and a second iterator.
+/// what is no iterator of the main reduction, a window, parts of different lengths, and a second iterator.
 std::variant<StageList, Decision> split_reductions(StageList stages, const SplitReductions& parts);
 
 /// The parts' iterator, one part a core, whose number counts fastest: along a row of the mesh.

@@ -55,7 +55,7 @@ class NestBuilder {
     if (auto refused = check_intermediates(model_)) return *refused;
     if (auto refused = check_stores(model_, read_)) return *refused;
     nest_.body = renumbered(chain(0, {}));
-    if (auto refused = check_exchange(nest_, target_)) return *refused;
+    if (auto refused = model_.split_sum ? check_exchange(nest_, target_) : std::nullopt) return *refused;
     return BuiltNest{std::move(nest_), std::move(read_), std::move(sharing_), std::move(tiles_), std::move(box_)};
   }
 

@@ -128,6 +128,23 @@ TEST_CASE("what cannot be split is refused with the reason", "[split]") {
         "split_reductions: k cannot be cut into 4 parts: one reduction may be split, once");
 }
 
+TEST_CASE("a window is not split, whose parts need different amounts at a border", "[split]") {
+  const StageList stages = parsed(R"(nest test {
+  input X f32[8]
+  output Y f32[8]
+  stage pool {
+    Y[x < 8] = max over k < 8 of #0
+    #0 = X[x + k - 4] else -inf
+  }
+  body {
+  }
+}
+)")
+                               .stages;
+  CHECK(refusal(stages, {{"k", 8}}) ==
+        "split_reductions: k cannot be cut into 8 parts: what it moves moves with more than it");
+}
+
 TEST_CASE("the cores of a row sum parts and add them up", "[split]") {
   const Target target = sunway();
   const StageList stages = product_and_bound();
