@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <queue>
 #include <set>
@@ -14,11 +15,13 @@
 #include "lowering/model/sharing.h"
 #include "lowering/nest/lower.h"
 #include "lowering/search/core_grids.h"
+#include "lowering/search/known_boxes.h"
 #include "lowering/search/loop_paths.h"
 #include "lowering/search/schedule_space.h"
 #include "lowering/swtvm/planner_swtvm.h"
 #include "lowering/time/counts.h"
 #include "lowering/time/dma_alignment.h"
+#include "lowering/time/estimate_below.h"
 #include "lowering/time/time_model.h"
 
 namespace stowage {
@@ -36,11 +39,22 @@ struct Interval16 {
   std::uint16_t high = 0;  ///< indices into the lengths of an iterator, both included
 };
 
+/// The decisions of a node with the rest as good as it can be: for the bound what moves least, for the LDM what needs
+/// least.
+struct Choice {
+  IdVector<BufferId, std::set<IteratorId>> resident, resident_in_ldm;
+  IdVector<BufferId, int> slots, slots_in_ldm;
+  IdVector<BufferId, SharedBy> sharing;
+  IdVector<BufferId, bool> meeting;  ///< it is known who loads it
+  std::int64_t room = 0;             ///< bytes of LDM for the buffers
+};
+
 struct Node {
   std::int64_t bound = 0;
   std::int64_t number = 0;  ///< in which it was made: among equals the older one first
   std::size_t grid = 0;
-  std::vector<std::uint8_t> decided;  ///< options of the first decision points
+  std::vector<std::uint8_t> decided;     ///< options of the first decision points
+  std::shared_ptr<const Choice> choice;  ///< that follows from these
   IdVector<IteratorId, Interval16> box;
   bool is_tried = false;  ///< its longest lengths were planned
 
@@ -69,7 +83,8 @@ class BranchAndBound {
         over_(over),
         space_(model, person, target),
         bounds_(model, target, person.launch.value_or(LaunchedBy::spawn)),
-        paths_(model, space_.orders()) {
+        paths_(model, space_.orders()),
+        boxes_(model, target.ldm.alignment) {
     certificate_.cycles = start.cycles;
   }
 
@@ -148,15 +163,7 @@ class BranchAndBound {
 
   // --- what a node can be --------------------------------------------------------------------------------------------
 
-  /// The decisions of a node with the rest as good as it can be: for the bound what moves least, for the LDM what needs
-  /// least.
-  struct Choice {
-    IdVector<BufferId, std::set<IteratorId>> resident, resident_in_ldm;
-    IdVector<BufferId, int> slots, slots_in_ldm;
-    IdVector<BufferId, SharedBy> sharing;
-  };
-
-  [[nodiscard]] Choice choice_of(const Node& node, const OpenGrid& grid) const {
+  [[nodiscard]] std::shared_ptr<const Choice> choice_of(const Node& node, const OpenGrid& grid) const {
     Choice choice;
     const GridSpace& space = grid.space;
     for (const BufferId b : model_.buffers.ids()) {
@@ -167,6 +174,7 @@ class BranchAndBound {
       choice.slots.push_back(space.slots[b].back());
       choice.slots_in_ldm.push_back(space.slots[b].front());
       choice.sharing.push_back(space.sharing[b].back());
+      choice.meeting.push_back(space.sharing[b].size() == 1);
     }
     for (std::size_t d = 0; d < node.decided.size(); ++d) {
       const DecisionPoint& point = grid.decisions[d];
@@ -178,12 +186,16 @@ class BranchAndBound {
         case DecisionPoint::Of::slots:
           choice.slots[point.buffer] = choice.slots_in_ldm[point.buffer] = space.slots[point.buffer][option];
           break;
-        case DecisionPoint::Of::sharing: choice.sharing[point.buffer] = space.sharing[point.buffer][option]; break;
+        case DecisionPoint::Of::sharing:
+          choice.sharing[point.buffer] = space.sharing[point.buffer][option];
+          choice.meeting[point.buffer] = true;
+          break;
       }
     }
     choice.slots = with_what_lies_over(std::move(choice.slots));
     choice.slots_in_ldm = with_what_lies_over(std::move(choice.slots_in_ldm));
-    return choice;
+    choice.room = ldm_for_buffers(model_, target_, choice.slots_in_ldm);
+    return std::make_shared<const Choice>(std::move(choice));
   }
 
   /// As slots_by_buffer does it.
@@ -214,13 +226,16 @@ class BranchAndBound {
   }
 
   /// Cuts off what does not fit; false if nothing does.
-  [[nodiscard]] bool fit(Node& node, const OpenGrid& grid, const Choice& choice) const {
-    const Residents residents(model_, named(choice.resident_in_ldm), grid.space.ranges);
-    const std::int64_t room = ldm_for_buffers(model_, target_, choice.slots_in_ldm);
+  [[nodiscard]] bool fit(Node& node, const OpenGrid& grid) {
+    const Choice& choice = *node.choice;
     IteratorSizes sizes = sizes_of(node, grid, false);
     const auto fits = [&] {
-      const auto bytes = buffer_bytes(model_, sizes, target_.ldm.alignment, choice.slots_in_ldm, residents);
-      return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}) <= room;
+      std::int64_t bytes = 0;
+      for (const BufferId b : model_.buffers.ids()) {
+        if (model_.buffers[b].shares_with) continue;
+        bytes += boxes_.of(b, sizes, choice.resident_in_ldm[b], grid.space.ranges).bytes * choice.slots_in_ldm[b];
+      }
+      return bytes <= choice.room;
     };
     if (!fits()) return false;
     for (const IteratorId i : node.box.ids()) {
@@ -245,17 +260,22 @@ class BranchAndBound {
   };
 
   /// Of all orders; those that come to the same are bounded once.
-  [[nodiscard]] std::vector<BoundedOrders> bounds_of(const Node& node, const OpenGrid& grid, const Choice& choice) {
+  [[nodiscard]] std::vector<BoundedOrders> bounds_of(const Node& node, const OpenGrid& grid) {
+    const Choice& choice = *node.choice;
     const GridSpace& space = grid.space;
     const IteratorSizes sizes = sizes_of(node, grid, true);
-    const Residents residents(model_, named(choice.resident), space.ranges);
     GridTiling tiling;
     IdVector<BufferId, std::set<IteratorId>> moving;
     for (const BufferId b : model_.buffers.ids()) {
-      tiling.extents.push_back(buffer_extents(model_, b, sizes, residents));
-      moving.push_back(residents.moving(model_, b));
+      tiling.extents.push_back(boxes_.of(b, sizes, choice.resident[b], space.ranges).extents);
+      std::set<IteratorId> loops = model_.buffers[b].moved_by;
+      if (model_.buffers[b].kind == ModelBuffer::Kind::input)
+        std::erase_if(loops, [&](IteratorId i) { return choice.resident[b].contains(i); });
+      moving.push_back(std::move(loops));
     }
     tiling.slots = choice.slots;
+    tiling.sizes = sizes;
+    tiling.meeting = choice.meeting;
     IteratorSizes trips;
     IdVector<IteratorId, bool> has_loop;
     for (const IteratorId i : sizes.ids()) {
@@ -301,10 +321,12 @@ class BranchAndBound {
 
   void divide(Node node) {
     const OpenGrid& grid = opened(node);
+    if (!node.choice) node.choice = choice_of(node, grid);
     if (node.decided.size() < grid.decisions.size()) {
       for (std::size_t option = 0; option < grid.decisions[node.decided.size()].options; ++option) {
         Node child = node;
         child.decided.push_back(static_cast<std::uint8_t>(option));
+        child.choice = choice_of(child, grid);
         add(std::move(child), grid);
       }
       return;
@@ -340,9 +362,8 @@ class BranchAndBound {
   }
 
   void add(Node child, const OpenGrid& grid) {
-    const Choice choice = choice_of(child, grid);
-    if (!fit(child, grid, choice)) return;
-    const std::vector<BoundedOrders> bounded = bounds_of(child, grid, choice);
+    if (!fit(child, grid)) return;
+    const std::vector<BoundedOrders> bounded = bounds_of(child, grid);
     const auto least =
         std::min_element(bounded.begin(), bounded.end(),
                          [](const BoundedOrders& a, const BoundedOrders& b) { return a.least < b.least; });
@@ -355,7 +376,7 @@ class BranchAndBound {
   /// Plans the longest lengths of a node in every order of a point, else in that of the least bound.
   void try_longest(Node& node, const OpenGrid& grid, bool is_point) {
     node.is_tried = true;
-    const Choice choice = choice_of(node, grid);
+    const Choice& choice = *node.choice;
     SpacePoint point{sizes_of(node, grid, true), choice.resident, choice.slots, choice.sharing, {}};
     if (!is_point) {
       const Residents residents(model_, named(choice.resident), grid.space.ranges);
@@ -364,13 +385,13 @@ class BranchAndBound {
         return;
     }
     std::set<LoopOrder> seen;
-    for (const auto& [least, order] : by_order(bounds_of(node, grid, choice))) {
+    for (const auto& [least, order] : by_order(bounds_of(node, grid))) {
       if (least >= cut()) break;
       if (!space_.orders().empty()) point.order = space_.with_loops(space_.orders()[order], grid.space, point.sizes);
       if (!seen.insert(point.order).second) continue;
       ++certificate_.planned;
-      auto tried = try_schedule(subject_, model_, space_.schedule(grid.space, point), target_, start_.unaligned);
-      if (tried && tried->cycles < certificate_.cycles) {
+      auto tried = try_schedule(subject_, model_, space_.schedule(grid.space, point), target_, start_.unaligned, cut());
+      if (tried) {
         certificate_.cycles = tried->cycles;
         best_ = std::move(tried->complete);
       }
@@ -388,6 +409,7 @@ class BranchAndBound {
   ScheduleSpace space_;
   PlanBounds bounds_;
   LoopPaths paths_;
+  KnownBoxes boxes_;
   std::vector<OpenGrid> grids_;
   std::priority_queue<Node, std::vector<Node>, Later> nodes_;
   std::int64_t next_number_ = 0;
@@ -398,7 +420,7 @@ class BranchAndBound {
 }  // namespace
 
 std::optional<TriedSchedule> try_schedule(const std::string& subject, const GroupModel& model, const Schedule& fixed,
-                                          const Target& target, bool may_be_unaligned) {
+                                          const Target& target, bool may_be_unaligned, std::int64_t enough) {
   Scheduled scheduled = run_algorithms(subject, model, fixed, target, {});
   if (std::holds_alternative<Decision>(scheduled)) return std::nullopt;
   Schedule& complete = std::get<Schedule>(scheduled);
@@ -408,8 +430,11 @@ std::optional<TriedSchedule> try_schedule(const std::string& subject, const Grou
   const LoopNest& nest = std::get<LoopNest>(lowered);
   const auto unaligned = unaligned_transfers(nest, target);
   if (!unaligned.empty() && (!may_be_unaligned || find_refused(unaligned) != nullptr)) return std::nullopt;
-  const std::int64_t cycles = estimate_time(nest, predict_counts(nest), target).cycles;
-  return TriedSchedule{std::move(complete), cycles};
+  ComputeCounts computations = count_computations(nest);
+  if (least_cycles(nest, computations, target) >= enough) return std::nullopt;
+  const auto time = estimate_below(nest, predict_counts(nest, std::move(computations)), target, enough);
+  if (!time) return std::nullopt;
+  return TriedSchedule{std::move(complete), time->cycles};
 }
 
 SearchedSpace search_space(const std::string& subject, const GroupModel& model, const Schedule& person,

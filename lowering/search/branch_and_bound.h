@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -44,12 +45,14 @@ SearchedSpace search_space(const std::string& subject, const GroupModel& model, 
                            const Target& target, const SearchStart& start, const SearchLimits& limits,
                            const std::stop_token& over);
 
-/// The plan of a schedule of a group, as far as there is one that the DMA can carry out.
+/// The plan of a schedule of a group, as far as there is one that the DMA can carry out and that takes less than
+/// `enough` cycles.
 struct TriedSchedule {
   Schedule complete;
   std::int64_t cycles = 0;
 };
 std::optional<TriedSchedule> try_schedule(const std::string& subject, const GroupModel& model, const Schedule& fixed,
-                                          const Target& target, bool may_be_unaligned);
+                                          const Target& target, bool may_be_unaligned,
+                                          std::int64_t enough = std::numeric_limits<std::int64_t>::max());
 
 }  // namespace stowage

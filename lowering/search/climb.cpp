@@ -73,7 +73,7 @@ void climb(const SearchTask& task, TriedPlans& plans, const Neighbours& neighbou
         seen.push_back(fixed);
         ++planned;
         const std::int64_t to_beat = better ? better->price() : at.price();
-        auto tried = plans.plan(fixed, to_beat);
+        auto tried = plans.plan_below(fixed, to_beat);
         if (tried && tried->price() < to_beat) better = std::move(tried);
       }
       if (better && static_cast<double>(better->price()) < good_step * static_cast<double>(at.price())) break;

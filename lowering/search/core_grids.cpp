@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/athread_machine.h"
 #include "lowering/model/idle_parts.h"
 #include "lowering/model/sharing.h"
 #include "lowering/search/core_needs.h"
@@ -11,30 +12,9 @@
 #include "lowering/search/least_compute.h"
 #include "lowering/search/least_parts.h"
 #include "lowering/time/cost_table.h"
-#include "lowering/time/inner_loop.h"
 #include "lowering/time/rates.h"
 
 namespace stowage {
-namespace {
-
-/// One dimension over the parts of the iterator that moves it.
-struct Cut {
-  std::int64_t sum = 0;      ///< of what the parts need
-  std::int64_t least = 0;    ///< by one part
-  std::int64_t maximum = 0;  ///< by one part
-  std::int64_t longest = 0;  ///< hull of a part
-};
-
-/// A buffer's dimension or a stage's axis: which cut iterators move it, and what each way to cut them makes of it.
-struct CutDimension {
-  std::vector<IteratorId> moved_by;  ///< spatial iterators
-  Reach whole;
-  std::vector<Cut> by_choice;  ///< of the only iterator in moved_by
-  std::vector<Cut> measured;   ///< the same of the iterator that is looked at
-  Reach together;              ///< all iterators cut
-};
-
-}  // namespace
 
 class LeastCost {
  public:
@@ -46,8 +26,13 @@ class LeastCost {
       choices_.push_back(may_cut ? numbers_of_parts(iterator.extent, target.cores.count)
                                  : std::vector<std::int64_t>{1});
     }
-    add_dimensions();
-    measure();
+    CutDimensions cut = cut_dimensions(model, choices_);
+    of_buffer_ = std::move(cut.of_buffer);
+    of_stage_ = std::move(cut.of_stage);
+    for (const StageId s : of_stage_.ids()) {
+      const bool in_place = model.buffers[model.buffer_of_output[s]].shares_with.has_value();
+      compute_.push_back(LeastCompute(model.list->stages[s], in_place, target));
+    }
   }
 
   [[nodiscard]] const GroupModel& model() const { return model_; }
@@ -58,15 +43,21 @@ class LeastCost {
   /// `choice` by spatial iterator, an index into its choices; `sharing` by buffer, none given: by each core for itself.
   /// Without a tiling: under the best that there could be, all transfers hideable.
   [[nodiscard]] LeastParts least_parts(const GridChoice& choice, const IdVector<BufferId, SharedBy>& sharing,
-                                       const IdVector<StageId, double>& computing,
+                                       const IdVector<StageId, StagePoints>& computing,
                                        const GridTiling* tiling = nullptr) const {
     const std::int64_t of_row = cores_of_split_sum(model_);
     std::int64_t cores = of_row;
-    for (const IteratorId i : choice.ids()) cores *= choices_[i][choice[i]];
+    bool leaves_idle = false;  // some core moves nothing of its own
+    for (const IteratorId i : choice.ids()) {
+      const std::int64_t parts = choices_[i][choice[i]];
+      cores *= parts;
+      leaves_idle = leaves_idle || filled_parts(model_.iterators[i].extent, parts) < parts;
+    }
     LeastParts least;
     least.blocking = launch_;
     std::int64_t bytes = 0, blocking = 0, hideable = 0;  // of any core; the last ones are transfers
     double moving = 0, of_one_core = 0;  // cycles of the engine; that one core takes for what it loads for others
+    std::int64_t barriers = 0;           // of several, one serves those that are awaited one behind another
     for (const BufferId b : model_.buffers.ids()) {
       const ModelBuffer& buffer = model_.buffers[b];
       if (buffer.kind == ModelBuffer::Kind::intermediate) continue;
@@ -82,9 +73,21 @@ class LeastCost {
       bytes += moved;
       const bool hides = tiling == nullptr || tiling->slots[b] > 1;
       if (tiling != nullptr) {
-        const std::int64_t fills = again * fillings(of_buffer_[b], tiling->extents[b], choice);
+        const OwnMoves own = own_moves(b, tiling->extents[b], choice);
+        const std::int64_t fills = again * own.fills;
         std::int64_t& starts = hides ? hideable : blocking;
         starts = target_.dma.issue_cycles > 0 ? std::max(starts, fills) : starts + fills;
+        if (by == SharedBy::core) {
+          const bool by_each = !leaves_idle && on_cores == of_row;
+          const double calls = by_each ? static_cast<double>(again * own.calls) * target_.dma.issue_cycles : 0;
+          (hides ? least.issuing : least.blocking) += calls;
+        } else if (tiling->meeting[b] && by == SharedBy::column) {
+          const ColumnBroadcast& rates = target_.cores.column_broadcast.value();
+          const auto registers = static_cast<double>(again * own.elements * byte_size(tensor.type)) / bytes_of_register;
+          least.blocking += static_cast<double>(fills) * rates.start_cycles + registers * rates.vector_cycles;
+        } else if (tiling->meeting[b]) {
+          barriers = std::max(barriers, fills);
+        }
       }
       if (moved <= 0) continue;
       const double cycles = static_cast<double>(moved) / best_dma_bandwidth(target_, block) * target_.clock_hz;
@@ -102,32 +105,35 @@ class LeastCost {
     const bool all_block = tiling != nullptr && std::all_of(tiling->slots.begin(), tiling->slots.end(), is_single);
     (all_block ? blocking : hideable) += std::max<std::int64_t>(0, mean - blocking - hideable);
     least.blocking += static_cast<double>(blocking) * target_.dma.startup_cycles;
+    least.blocking += static_cast<double>(barriers) * target_.cores.barrier_cycles;
     least.starting += static_cast<double>(hideable) * target_.dma.startup_cycles;
     for (const StageId s : of_stage_.ids()) {
       const BufferId output = model_.buffer_of_output[s];
       const std::int64_t again = tiling != nullptr ? tiling->again[output] : 1;
-      least.computed += static_cast<double>(again) * computing[s];
+      const TileReach reach = tiling != nullptr ? reach_of(s, *tiling) : TileReach{};
+      least.computed += static_cast<double>(again) * compute_[s].cycles(computing[s], reach);
     }
     return least;
   }
 
-  /// Cycles of every stage, each computed once.
-  [[nodiscard]] IdVector<StageId, double> computing(const GridChoice& choice) const {
-    IdVector<StageId, double> cycles;
-    for (const StageId s : of_stage_.ids()) cycles.push_back(compute_cycles(s, choice));
-    return cycles;
+  /// Points of every stage, each computed once.
+  [[nodiscard]] IdVector<StageId, StagePoints> computing(const GridChoice& choice) const {
+    IdVector<StageId, StagePoints> points;
+    for (const StageId s : of_stage_.ids()) points.push_back(points_of(s, choice));
+    return points;
   }
 
-  [[nodiscard]] std::int64_t cycles(const ReadSchedule& schedule, const IdVector<BufferId, int>& slots,
-                                    const IdVector<BufferId, SharedBy>& sharing) const {
+  [[nodiscard]] GridTiling tiling_of(const ReadSchedule& schedule, const IdVector<BufferId, int>& slots) const {
     GridTiling tiling;
+    const IteratorSizes parts = parts_of(schedule.parallel);
     tiling.slots = slots.empty() ? IdVector<BufferId, int>(model_.buffers.size(), 1) : slots;
+    tiling.sizes = schedule.sizes;
+    tiling.meeting.assign(model_.buffers.size(), true);
     for (const BufferId b : model_.buffers.ids()) {
-      tiling.again.push_back(times_again(schedule, b, parts_of(schedule.parallel)));
+      tiling.again.push_back(times_again(schedule, b, parts));
       tiling.extents.push_back(buffer_extents(model_, b, schedule.sizes, schedule.residents));
     }
-    const auto choice = choice_of(schedule.parallel);
-    return choice ? least_parts(*choice, sharing, computing(*choice), &tiling).overlapped() : 0;
+    return tiling;
   }
 
   /// Nothing for a split that is none of the choices.
@@ -155,7 +161,7 @@ class LeastCost {
 
   /// Trips, on the core that makes fewest, of the loops around a buffer's place that do not move it.
   [[nodiscard]] std::int64_t times_again(const ReadSchedule& schedule, BufferId b, const IteratorSizes& parts) const {
-    const std::set<IteratorId> moving = model_.buffers[b].moved_by;
+    const std::set<IteratorId>& moving = model_.buffers[b].moved_by;
     std::int64_t again = 1;
     for (const std::size_t l : loops_around(schedule, b)) {
       const OuterLoop& loop = schedule.loop(l);
@@ -185,113 +191,34 @@ class LeastCost {
     return path;
   }
 
-  /// Every core fills a buffer at least so many times with what it needs.
-  [[nodiscard]] std::int64_t fillings(const std::vector<CutDimension>& dimensions,
-                                      const std::vector<std::int64_t>& extents, const GridChoice& choice) const {
-    if (several_move_one(dimensions)) return 0;
-    std::int64_t needed = 1;
-    std::int64_t box = 1;
+  /// What every core with a part moves of a buffer.
+  struct OwnMoves {
+    std::int64_t elements = 0;  ///< at least
+    std::int64_t fills = 0;     ///< of the buffer at least: no box has two values further apart than its extent
+    std::int64_t calls = 0;     ///< at least
+  };
+  [[nodiscard]] OwnMoves own_moves(BufferId b, const std::vector<std::int64_t>& extents,
+                                   const GridChoice& choice) const {
+    const std::vector<CutDimension>& dimensions = of_buffer_[b];
+    if (several_move_one(dimensions)) return {};
+    OwnMoves own{1, 1, 0};
+    std::uint64_t used = 0;  // by iterator: where one moves two dimensions, not all values of both are needed together
     for (std::size_t d = 0; d < dimensions.size(); ++d) {
       const CutDimension& dimension = dimensions[d];
-      needed *= dimension.moved_by.empty() ? dimension.whole.count
-                                           : dimension.by_choice[choice[dimension.moved_by.front()]].least;
-      box *= std::max<std::int64_t>(1, extents[d]);
-    }
-    return ceil_div(needed, box);
-  }
-
-  void add_dimensions() {
-    for (const ModelBuffer& b : model_.buffers) of_buffer_.push_back(std::vector<CutDimension>(b.index.size()));
-    for (const Stage& stage : model_.list->stages) of_stage_.push_back(std::vector<CutDimension>(stage.spatial));
-  }
-
-  template <class Visit>
-  void for_each_dimension(const CoreNeeds& needs, const Visit& visit) {
-    for (const BufferId b : of_buffer_.ids()) {
-      if (model_.buffers[b].kind == ModelBuffer::Kind::intermediate) continue;
-      for (std::size_t d = 0; d < of_buffer_[b].size(); ++d) {
-        visit(of_buffer_[b][d], [&] { return needs.dimension(model_.buffers[b], d); });
+      if (!dimension.moved_by.empty()) {
+        const std::uint64_t bit = std::uint64_t{1} << (dimension.moved_by.front().index() % 64);
+        if ((used & bit) != 0) continue;
+        used |= bit;
       }
+      const std::int64_t needed = dimension.moved_by.empty()
+                                      ? dimension.whole.count
+                                      : dimension.by_choice[choice[dimension.moved_by.front()]].least;
+      own.elements *= needed;
+      own.fills *= ceil_div(needed, std::max<std::int64_t>(1, extents[d]));
     }
-    for (const StageId s : of_stage_.ids()) {
-      for (std::size_t a = 0; a < of_stage_[s].size(); ++a) {
-        visit(of_stage_[s][a], [&] { return needs.axis(s, a); });
-      }
-    }
-  }
-
-  /// What a core has of an iterator that no choice cuts; of the parts of a split sum one, and all need as much.
-  [[nodiscard]] std::int64_t uncut(IteratorId i) const {
-    return model_.split_sum && model_.split_sum->parts == i ? 1 : model_.iterators[i].extent;
-  }
-
-  void measure() {
-    CoreNeeds needs(model_);
-    IdVector<IteratorId, Interval> tiles;
-    for (const IteratorId i : model_.iterators.ids()) tiles.push_back({0, uncut(i) - 1});
-    needs.find(tiles);
-    for_each_dimension(needs, [](CutDimension& dimension, const auto& reach) { dimension.whole = reach(); });
-    for (const IteratorId i : choices_.ids()) {
-      const std::int64_t extent = model_.iterators[i].extent;
-      for (const std::int64_t parts : choices_[i]) {
-        for_each_dimension(needs, [](CutDimension& dimension, const auto&) { dimension.measured.emplace_back(); });
-        const std::int64_t size = ceil_div(extent, parts);
-        for (std::int64_t part = 0; part < filled_parts(extent, parts); ++part) {
-          tiles[i] = {part * size, std::min(extent, (part + 1) * size) - 1};
-          needs.find(tiles);
-          for_each_dimension(needs, [&](CutDimension& dimension, const auto& reach) {
-            add(dimension.measured.back(), reach(), part == 0);
-          });
-        }
-      }
-      tiles[i] = {0, extent - 1};
-      for_each_dimension(needs, [&](CutDimension& dimension, const auto&) {
-        const bool moves = std::any_of(dimension.measured.begin(), dimension.measured.end(), [&](const Cut& cut) {
-          return cut.least != dimension.whole.count || cut.longest != dimension.whole.length();
-        });
-        if (moves) {
-          dimension.moved_by.push_back(i);
-          dimension.by_choice = dimension.measured;
-        }
-        dimension.measured.clear();
-      });
-    }
-    find_moved_by_several(needs);
-  }
-
-  /// A dimension that several iterators move together (two readers at unrelated places: what lies between them is
-  /// needed too) is not seen by cutting one at a time, but by cutting all.
-  void find_moved_by_several(CoreNeeds& needs) {
-    const auto at_first = [&](std::optional<IteratorId> only) {
-      IdVector<IteratorId, Interval> tiles;
-      for (const IteratorId i : model_.iterators.ids()) {
-        const bool cut = only ? i == *only : model_.iterators[i].spatial;
-        tiles.push_back({0, cut ? std::min<std::int64_t>(0, model_.iterators[i].extent - 1) : uncut(i) - 1});
-      }
-      needs.find(tiles);
-    };
-    at_first(std::nullopt);
-    for_each_dimension(needs, [](CutDimension& dimension, const auto& reach) { dimension.together = reach(); });
-    const auto compare = [](CutDimension& dimension, const Reach& alone) {
-      const Reach& together = dimension.together;
-      if (!(alone.hull == together.hull) || alone.count != together.count) dimension.moved_by.assign(2, IteratorId());
-    };
-    for_each_dimension(needs, [&](CutDimension& dimension, const auto&) {
-      if (dimension.moved_by.empty()) compare(dimension, dimension.whole);
-    });
-    for (const IteratorId i : choices_.ids()) {
-      at_first(i);
-      for_each_dimension(needs, [&](CutDimension& dimension, const auto& reach) {
-        if (dimension.moved_by == std::vector<IteratorId>{i}) compare(dimension, reach());
-      });
-    }
-  }
-
-  static void add(Cut& cut, const Reach& reach, bool first) {
-    cut.sum += reach.count;
-    cut.least = first ? reach.count : std::min(cut.least, reach.count);
-    cut.maximum = std::max(cut.maximum, reach.count);
-    cut.longest = std::max(cut.longest, reach.length());
+    const StageTensor& tensor = model_.list->tensors[model_.buffers[b].tensor];
+    own.calls = std::max(own.fills, ceil_div(own.elements, most_of_call(tensor, extents)));
+    return own;
   }
 
   /// At least so many elements are needed of a buffer, over all cores. Those without a part take what others load, and
@@ -315,12 +242,6 @@ class LeastCost {
     return several_move_one(dimensions) ? std::min<std::int64_t>(all, 1) : all;
   }
 
-  /// A dimension that several iterators move may need nothing on some core: nothing is known of such a buffer.
-  [[nodiscard]] static bool several_move_one(const std::vector<CutDimension>& dimensions) {
-    return std::any_of(dimensions.begin(), dimensions.end(),
-                       [](const CutDimension& dimension) { return dimension.moved_by.size() > 1; });
-  }
-
   /// At most so many elements of what a core needs lie one after the other in memory.
   [[nodiscard]] std::int64_t run(const std::vector<CutDimension>& dimensions, const StageTensor& tensor,
                                  const GridChoice& choice, const std::vector<std::int64_t>* extents) const {
@@ -340,7 +261,21 @@ class LeastCost {
     return run;
   }
 
-  [[nodiscard]] double compute_cycles(StageId s, const GridChoice& choice) const {
+  /// How far what is computed of a stage at once can reach.
+  [[nodiscard]] TileReach reach_of(StageId s, const GridTiling& tiling) const {
+    const Stage& stage = model_.list->stages[s];
+    const std::vector<std::int64_t>& extents = tiling.extents[model_.buffer_of_output[s]];
+    TileReach reach{1, 1, 1};
+    if (stage.spatial > 0) {
+      reach.lanes = extents[stage.spatial - 1];
+      reach.rows = *std::max_element(extents.begin(), extents.begin() + static_cast<std::ptrdiff_t>(stage.spatial));
+    }
+    for (VarId axis(stage.spatial); axis.index() < stage.axes.size(); ++axis)
+      reach.reduced *= tiling.sizes[model_.iterator_of(s, axis).value()];
+    return reach;
+  }
+
+  [[nodiscard]] StagePoints points_of(StageId s, const GridChoice& choice) const {
     std::int64_t points = 1;
     IdVector<IteratorId, bool> used(choice.size(), false);
     std::int64_t lane = 1;
@@ -356,10 +291,8 @@ class LeastCost {
       }
       points *= maximum;
     }
-    if (several_move_one(of_stage_[s])) return 0;
-    const bool in_place = model_.buffers[model_.buffer_of_output[s]].shares_with.has_value();
-    return least_compute_cycles(model_.list->stages[s], points, std::max(lane, lane_of_buffer(s, choice)), in_place,
-                                target_);
+    if (several_move_one(of_stage_[s])) return {};
+    return {points, std::max(lane, lane_of_buffer(s, choice))};
   }
 
   /// The form of a loop follows from the extents of its buffer, which may be longer than what is ever computed there.
@@ -384,6 +317,7 @@ class LeastCost {
   IdVector<IteratorId, std::vector<std::int64_t>> choices_;  ///< of the spatial ones
   IdVector<BufferId, std::vector<CutDimension>> of_buffer_;  ///< by dimension
   IdVector<StageId, std::vector<CutDimension>> of_stage_;    ///< by spatial axis
+  IdVector<StageId, LeastCompute> compute_;
 };
 
 PlanBounds::PlanBounds(const GroupModel& model, const Target& target, LaunchedBy launch)
@@ -393,7 +327,7 @@ PlanBounds::~PlanBounds() = default;
 
 std::int64_t PlanBounds::least_cycles(const ReadSchedule& schedule, const IdVector<BufferId, int>& slots,
                                       const IdVector<BufferId, SharedBy>& sharing) const {
-  return least_->cycles(schedule, slots, sharing);
+  return over(schedule.parallel).least_cycles(schedule, slots, sharing);
 }
 
 GridBounds PlanBounds::over(const std::vector<ParallelSplit>& parallel) const {
@@ -406,6 +340,11 @@ GridBounds PlanBounds::over(const std::vector<ParallelSplit>& parallel) const {
 
 std::int64_t GridBounds::least_cycles(const GridTiling& tiling, const IdVector<BufferId, SharedBy>& sharing) const {
   return choice_ ? least_->least_parts(*choice_, sharing, computing_, &tiling).overlapped() : 0;
+}
+
+std::int64_t GridBounds::least_cycles(const ReadSchedule& schedule, const IdVector<BufferId, int>& slots,
+                                      const IdVector<BufferId, SharedBy>& sharing) const {
+  return choice_ ? least_cycles(least_->tiling_of(schedule, slots), sharing) : 0;
 }
 
 std::vector<CoreGrid> PlanBounds::grids() const {
@@ -429,7 +368,7 @@ std::vector<CoreGrid> PlanBounds::grids() const {
       has_idle_cores = has_idle_cores || filled_parts(model.iterators[at].extent, parts) < parts;
     }
     if (model.split_sum) parallel.push_back({model.iterators[model.split_sum->parts].name, cores_of_split_sum(model)});
-    const IdVector<StageId, double> computing = least_->computing(choice);
+    const IdVector<StageId, StagePoints> computing = least_->computing(choice);
     for (CoreGrid& grid : orders_of(model, parallel, least_->target())) {
       if (has_idle_cores && std::ranges::all_of(grid.sharing, [](SharedBy by) { return by == SharedBy::core; }))
         continue;

@@ -13,6 +13,7 @@
 #include "core/target.h"
 #include "lowering/model/group_model.h"
 #include "lowering/model/schedule.h"
+#include "lowering/search/least_compute.h"
 #include "lowering/swtvm/read_schedule.h"
 
 namespace stowage {
@@ -32,6 +33,8 @@ struct GridTiling {
   IdVector<BufferId, std::int64_t> again;  ///< its place sees everything it needs so many times
   IdVector<BufferId, std::vector<std::int64_t>> extents;
   IdVector<BufferId, int> slots;
+  IteratorSizes sizes;               ///< of tiles
+  IdVector<BufferId, bool> meeting;  ///< of what is loaded together: in all of them, so that cores meet for it
 };
 
 class LeastCost;
@@ -44,12 +47,15 @@ class GridBounds {
  public:
   /// No schedule over the grid whose tiles are no larger, come no less often and have no more slots takes fewer cycles.
   [[nodiscard]] std::int64_t least_cycles(const GridTiling& tiling, const IdVector<BufferId, SharedBy>& sharing) const;
+  /// PlanBounds::least_cycles of a schedule over the grid.
+  [[nodiscard]] std::int64_t least_cycles(const ReadSchedule& schedule, const IdVector<BufferId, int>& slots,
+                                          const IdVector<BufferId, SharedBy>& sharing) const;
 
  private:
   friend class PlanBounds;
   const LeastCost* least_ = nullptr;
-  std::optional<GridChoice> choice_;     ///< none of a grid that PlanBounds does not have
-  IdVector<StageId, double> computing_;  ///< cycles
+  std::optional<GridChoice> choice_;          ///< none of a grid that PlanBounds does not have
+  IdVector<StageId, StagePoints> computing_;  ///< on one core
 };
 
 /// The bounds of one group on one target, which must both outlive this.
@@ -89,12 +95,15 @@ class PlanBounds {
 /// the one that has most; stores its part; and computes it, at the rate of the time model. What cores load together
 /// counts once for them, and no less than what one core can take.
 ///
+/// Of tilings it counts besides that short tiles compute more slowly, the calls of what each core moves for itself, and
+/// how often cores meet for what they load together.
+///
 /// Where transfers block, these add up. Where those of buffers with several slots run beside the computation, what is
 /// hidden of them is at most what they start and move, H <= S + D, and at most what is computed and filled, the calls I
 /// that they themselves are issued by and their start-up, H <= C + F + I + S (lowering/time/overlap.h). So with the
-/// transfers B that block, a plan takes B + S + D + I + C + F - H >= B + max(D, C + F) >= B + max(D, C), and as each of
-/// the three is at least what is counted here of it, so is that at least the same of what is counted, which leaves out
-/// all calls.
+/// transfers and meetings B that block, a plan takes B + S + D + I + C + F - H >= B + max(D, C + F + I) >=
+/// B + max(D, C + I), and as each of the four is at least what is counted here of it, so is that at least the same of
+/// what is counted.
 inline std::vector<CoreGrid> core_grids(const GroupModel& model, const Target& target) {
   return PlanBounds(model, target).grids();
 }

@@ -8,6 +8,9 @@
 #include <set>
 #include <utility>
 
+#include "core/tensor.h"
+#include "lowering/model/idle_parts.h"
+
 namespace stowage {
 namespace {
 
@@ -137,6 +140,127 @@ Reach CoreNeeds::demanded(StageId s, std::size_t a) const {
   }
   clip(*all, extent);
   return *all;
+}
+
+namespace {
+
+template <class Visit>
+void for_each_dimension(const GroupModel& model, const CoreNeeds& needs, CutDimensions& cut, const Visit& visit) {
+  for (const BufferId b : cut.of_buffer.ids()) {
+    if (model.buffers[b].kind == ModelBuffer::Kind::intermediate) continue;
+    for (std::size_t d = 0; d < cut.of_buffer[b].size(); ++d) {
+      visit(cut.of_buffer[b][d], [&] { return needs.dimension(model.buffers[b], d); });
+    }
+  }
+  for (const StageId s : cut.of_stage.ids()) {
+    for (std::size_t a = 0; a < cut.of_stage[s].size(); ++a) {
+      visit(cut.of_stage[s][a], [&] { return needs.axis(s, a); });
+    }
+  }
+}
+
+void add(Cut& cut, const Reach& reach, bool first) {
+  cut.sum += reach.count;
+  cut.least = first ? reach.count : std::min(cut.least, reach.count);
+  cut.maximum = std::max(cut.maximum, reach.count);
+  cut.longest = std::max(cut.longest, reach.length());
+}
+
+/// What a core has of an iterator that no choice cuts; of the parts of a split sum one, and all need as much.
+std::int64_t uncut(const GroupModel& model, IteratorId i) {
+  return model.split_sum && model.split_sum->parts == i ? 1 : model.iterators[i].extent;
+}
+
+/// A dimension that several iterators move together (two readers at unrelated places: what lies between them is needed
+/// too) is not seen by cutting one at a time, but by cutting all.
+void find_moved_by_several(const GroupModel& model, IdRange<IteratorId> spatial, CoreNeeds& needs, CutDimensions& cut) {
+  const auto at_first = [&](std::optional<IteratorId> only) {
+    IdVector<IteratorId, Interval> tiles;
+    for (const IteratorId i : model.iterators.ids()) {
+      const bool is_cut = only ? i == *only : model.iterators[i].spatial;
+      const std::int64_t last = uncut(model, i) - 1;
+      tiles.push_back({0, is_cut ? std::min<std::int64_t>(0, last) : last});
+    }
+    needs.find(tiles);
+  };
+  at_first(std::nullopt);
+  for_each_dimension(model, needs, cut, [](CutDimension& d, const auto& reach) { d.together = reach(); });
+  const auto compare = [](CutDimension& dimension, const Reach& alone) {
+    const Reach& together = dimension.together;
+    if (!(alone.hull == together.hull) || alone.count != together.count) dimension.moved_by.assign(2, IteratorId());
+  };
+  for_each_dimension(model, needs, cut, [&](CutDimension& dimension, const auto&) {
+    if (dimension.moved_by.empty()) compare(dimension, dimension.whole);
+  });
+  for (const IteratorId i : spatial) {
+    at_first(i);
+    for_each_dimension(model, needs, cut, [&](CutDimension& dimension, const auto& reach) {
+      if (dimension.moved_by == std::vector<IteratorId>{i}) compare(dimension, reach());
+    });
+  }
+}
+
+}  // namespace
+
+bool several_move_one(const std::vector<CutDimension>& dimensions) {
+  return std::any_of(dimensions.begin(), dimensions.end(),
+                     [](const CutDimension& dimension) { return dimension.moved_by.size() > 1; });
+}
+
+CutDimensions cut_dimensions(const GroupModel& model, const IdVector<IteratorId, std::vector<std::int64_t>>& choices) {
+  CutDimensions cut;
+  for (const ModelBuffer& b : model.buffers) cut.of_buffer.push_back(std::vector<CutDimension>(b.index.size()));
+  for (const Stage& stage : model.list->stages) cut.of_stage.push_back(std::vector<CutDimension>(stage.spatial));
+  CoreNeeds needs(model);
+  IdVector<IteratorId, Interval> tiles;
+  for (const IteratorId i : model.iterators.ids()) tiles.push_back({0, uncut(model, i) - 1});
+  needs.find(tiles);
+  for_each_dimension(model, needs, cut, [](CutDimension& d, const auto& reach) { d.whole = reach(); });
+  for (const IteratorId i : choices.ids()) {
+    const std::int64_t extent = model.iterators[i].extent;
+    for (const std::int64_t parts : choices[i]) {
+      for_each_dimension(model, needs, cut, [](CutDimension& d, const auto&) { d.measured.emplace_back(); });
+      const std::int64_t size = ceil_div(extent, parts);
+      for (std::int64_t part = 0; part < filled_parts(extent, parts); ++part) {
+        tiles[i] = {part * size, std::min(extent, (part + 1) * size) - 1};
+        needs.find(tiles);
+        for_each_dimension(model, needs, cut,
+                           [&](CutDimension& d, const auto& reach) { add(d.measured.back(), reach(), part == 0); });
+      }
+    }
+    tiles[i] = {0, extent - 1};
+    for_each_dimension(model, needs, cut, [&](CutDimension& dimension, const auto&) {
+      const bool moves = std::any_of(dimension.measured.begin(), dimension.measured.end(), [&](const Cut& each) {
+        return each.least != dimension.whole.count || each.longest != dimension.whole.length();
+      });
+      if (moves) {
+        dimension.moved_by.push_back(i);
+        dimension.by_choice = dimension.measured;
+      }
+      dimension.measured.clear();
+    });
+  }
+  find_moved_by_several(model, choices.ids(), needs, cut);
+  return cut;
+}
+
+std::int64_t most_of_call(const StageTensor& tensor, const std::vector<std::int64_t>& extents) {
+  const std::vector<std::int64_t> strides = tensor.memory_strides();
+  std::int64_t all = 1, whole = 1, longest = 1, second = 1;
+  bool is_dense_outwards = true;  // no part of a dimension abuts with what is outside of it
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    const std::int64_t extent = std::max<std::int64_t>(1, extents[d]);
+    all *= extent;
+    is_dense_outwards = is_dense_outwards && (d == 0 || strides[d - 1] >= strides[d] * tensor.shape[d]);
+    if (extent >= tensor.shape[d]) {
+      whole *= std::max<std::int64_t>(1, tensor.shape[d]);
+    } else if (extent > longest) {
+      second = std::exchange(longest, extent);
+    } else {
+      second = std::max(second, extent);
+    }
+  }
+  return is_dense_outwards ? std::min(all, whole * longest * second) : all;
 }
 
 }  // namespace stowage

@@ -39,4 +39,36 @@ class CoreNeeds {
   IdVector<StageId, std::vector<Reach>> of_stage_;
 };
 
+/// One dimension over the parts of the iterator that moves it.
+struct Cut {
+  std::int64_t sum = 0;      ///< of what the parts need
+  std::int64_t least = 0;    ///< by one part
+  std::int64_t maximum = 0;  ///< by one part
+  std::int64_t longest = 0;  ///< hull of a part
+};
+
+/// A buffer's dimension or a stage's axis: which cut iterators move it, and what each way to cut them makes of it.
+struct CutDimension {
+  std::vector<IteratorId> moved_by;  ///< spatial iterators
+  Reach whole;
+  std::vector<Cut> by_choice;  ///< of the only iterator in moved_by
+  std::vector<Cut> measured;   ///< the same of the iterator that is looked at
+  Reach together;              ///< all iterators cut
+};
+
+/// A dimension that several iterators move may need nothing on some core: nothing is known of such a buffer.
+bool several_move_one(const std::vector<CutDimension>& dimensions);
+
+struct CutDimensions {
+  IdVector<BufferId, std::vector<CutDimension>> of_buffer;  ///< by dimension
+  IdVector<StageId, std::vector<CutDimension>> of_stage;    ///< by spatial axis
+};
+
+/// `choices`: numbers of parts of every spatial iterator.
+CutDimensions cut_dimensions(const GroupModel& model, const IdVector<IteratorId, std::vector<std::int64_t>>& choices);
+
+/// Elements that one DMA call moves at most of boxes of these extents or less: a block, and a count of them. Each ends
+/// with a dimension of which it has a part only.
+std::int64_t most_of_call(const StageTensor& tensor, const std::vector<std::int64_t>& extents);
+
 }  // namespace stowage

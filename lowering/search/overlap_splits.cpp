@@ -2,6 +2,7 @@
 #include "lowering/search/overlap_splits.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -70,19 +71,28 @@ std::vector<Tried> splits_to_overlap(const SearchTask& task, TriedPlans& plans, 
 /// A split with two slots for everything that may have them: as algorithm 1 sizes such buffers, or, where that takes
 /// less, with all that a core has of one iterator in them and the others as algorithm 1 sizes them then. Single steps
 /// seldom lead there, as all others have to become shorter, and rows that are whole are long pieces of main memory.
-/// Nothing where it is out of reach.
+/// Nothing where it is out of reach, or takes no less than `enough`.
 std::optional<Tried> overlapped(const SearchTask& task, TriedPlans& plans, const Neighbours& neighbours,
-                                const Tried& split) {
+                                const Tried& split, std::int64_t enough) {
   Schedule fixed = on_split(task, *split.complete.parallel);
   for (const std::string& tensor : neighbours.tensors_with_slots()) fixed.slots[tensor] = max_slots;
-  auto begin = plans.plan(fixed);
+  auto begin = plans.plan_below(fixed, enough);
   for (Schedule& whole : neighbours.whole_iterators(fixed)) {
-    auto tried = plans.plan(whole);
+    auto tried = plans.plan_below(whole, begin ? begin->price() : enough);
     if (tried && (!begin || tried->price() < begin->price())) begin = std::move(tried);
   }
   if (!begin || is_out_of_reach(task, plans, *begin)) return std::nullopt;
   begin->least_cycles = begin->least_overlapped = split.least_overlapped;
   return begin;
+}
+
+/// The price of those that are no longer among the ones that climbs begin from.
+std::int64_t enough_for(const std::vector<Beginning>& beginnings) {
+  std::vector<std::int64_t> prices;
+  for (const Beginning& beginning : beginnings) prices.push_back(beginning.at.price());
+  if (prices.size() < overlapped_splits) return std::numeric_limits<std::int64_t>::max();
+  std::sort(prices.begin(), prices.end());
+  return prices[overlapped_splits - 1];
 }
 
 }  // namespace
@@ -97,7 +107,8 @@ void overlap_from_splits(const SearchTask& task, TriedPlans& plans, const Neighb
     for (const Tried& split : splits_to_overlap(task, plans, splits, halving.cores)) {
       if (plans.is_over()) return;
       if (halving.cores < task.target.cores.count && !may_overtake(plans, split)) continue;
-      if (auto at = overlapped(task, plans, neighbours, split)) beginnings.push_back({split, *std::move(at)});
+      if (auto at = overlapped(task, plans, neighbours, split, enough_for(beginnings)))
+        beginnings.push_back({split, *std::move(at)});
     }
     std::stable_sort(beginnings.begin(), beginnings.end(),
                      [](const Beginning& a, const Beginning& b) { return a.at.price() < b.at.price(); });

@@ -2,7 +2,9 @@
 #include "lowering/search/planner_optimal.h"
 
 #include <limits>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "lowering/model/group_trace.h"
 #include "lowering/search/planner_searched.h"
@@ -14,6 +16,26 @@ namespace {
 const SearchedPlanner& searched() {
   static const SearchedPlanner planner;  // stateless
   return planner;
+}
+
+/// Over the grid of the plan that it begins with first, with a third of the limits, and over all with what is left of
+/// them: where the bounds of many grids lie close together a search of all comes to no end of any.
+SearchedSpace search_own_grid_first(const std::string& subject, const GroupModel& model, const Schedule& person,
+                                    const std::optional<std::vector<ParallelSplit>>& own, const Target& target,
+                                    SearchStart start, const SearchLimits& limits, const std::stop_token& over) {
+  if (!own || person.parallel) return search_space(subject, model, person, target, start, limits, over);
+  Schedule on_own = person;
+  on_own.parallel = own;
+  const SearchedSpace first =
+      search_space(subject, model, on_own, target, start, {limits.planned / 3, limits.bounded / 3}, over);
+  const Certificate& before = first.certificate;
+  start.cycles = before.cycles;
+  const SearchLimits left{limits.planned - before.planned, limits.bounded - before.bounded};
+  SearchedSpace all = search_space(subject, model, person, target, start, left, over);
+  if (!all.best) all.best = first.best;
+  all.certificate.planned += before.planned;
+  all.certificate.bounded += before.bounded;
+  return all;
 }
 
 }  // namespace
@@ -40,7 +62,8 @@ Chosen OptimalPlanner::choose(const std::string& subject, const StageList& stage
   } else if (to_beat == std::numeric_limits<std::int64_t>::max()) {
     return chosen;
   }
-  SearchedSpace found = search_space(subject, model, person, target, start, limits_, over);
+  const auto own = chosen.schedule ? chosen.schedule->parallel : std::nullopt;
+  SearchedSpace found = search_own_grid_first(subject, model, person, own, target, start, limits_, over);
   const std::int64_t before = start.cycles;
   chosen.certificate = found.certificate;
   if (found.best) chosen.schedule = std::move(found.best);

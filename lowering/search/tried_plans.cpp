@@ -9,21 +9,26 @@
 #include "lowering/model/sharing.h"
 #include "lowering/nest/lower.h"
 #include "lowering/nest/plan.h"
+#include "lowering/swtvm/idle_slots.h"
 #include "lowering/swtvm/planner_swtvm.h"
 #include "lowering/swtvm/read_schedule.h"
 #include "lowering/swtvm/swtvm.h"
 #include "lowering/time/counts.h"
 #include "lowering/time/dma_alignment.h"
+#include "lowering/time/estimate_below.h"
 
 namespace stowage {
 
-std::optional<Tried> TriedPlans::plan(const Schedule& fixed, std::optional<std::int64_t> enough) {
+std::optional<Tried> TriedPlans::plan(const Schedule& fixed, std::optional<std::int64_t> enough, std::int64_t limit) {
   const std::string& subject = task_.subject;
   const GroupModel& model = task_.model;
   const Target& target = task_.target;
   Scheduled scheduled = run_algorithms(subject, model, fixed, target, {});
   if (std::holds_alternative<Decision>(scheduled)) return std::nullopt;
-  const std::vector<std::string> idle = idle_slots(model, std::get<Schedule>(scheduled));
+  const auto read = read_schedule(model, std::get<Schedule>(scheduled));
+  const auto* const readable = std::get_if<ReadSchedule>(&read);
+  const std::vector<std::string> idle =
+      readable == nullptr ? std::vector<std::string>{} : idle_slots(model, std::get<Schedule>(scheduled), *readable);
   if (!idle.empty()) {
     // With these sizes they move once. A person's wish stays, so that there is no such plan.
     Schedule fewer = fixed;
@@ -31,9 +36,10 @@ std::optional<Tried> TriedPlans::plan(const Schedule& fixed, std::optional<std::
       if (task_.person.slots.contains(tensor)) return std::nullopt;
       fewer.slots[tensor] = 1;
     }
-    return plan(fewer, enough);
+    return plan(fewer, enough, limit);
   }
-  if (enough && is_given_up(std::get<Schedule>(scheduled), *enough)) return std::nullopt;
+  if (enough && readable != nullptr && is_given_up(std::get<Schedule>(scheduled), *readable, *enough))
+    return std::nullopt;
   if (const Tried* known = find_known(std::get<Schedule>(scheduled))) {
     Tried again = *known;
     again.fixed = fixed;
@@ -49,7 +55,9 @@ std::optional<Tried> TriedPlans::plan(const Schedule& fixed, std::optional<std::
   const bool shares = shares_lines(*plan.schedule.parallel);
   if (enough && price_of(least_cycles(plan.nest, computations, target), shares) >= *enough) return std::nullopt;
   plan.counts = predict_counts(plan.nest, std::move(computations));
-  plan.time = estimate_time(plan.nest, plan.counts, target);
+  auto time = estimate_below(plan.nest, plan.counts, target, limit);  // the price is no less than the cycles
+  if (!time) return std::nullopt;
+  plan.time = *std::move(time);
   Tried tried{fixed, plan.schedule, plan.time, work_of(plan), shares};
   if (!best_ || tried.price() < best_->price()) best_ = tried;
   if (!cheapest_ || tried.cycles() < cheapest_->cycles()) cheapest_ = tried;
@@ -81,12 +89,11 @@ bool TriedPlans::shares_lines(const std::vector<ParallelSplit>& parallel) const 
   return !target.dma.lines && cores_share_lines(task_.model, parallel, target.main_memory.line_bytes);
 }
 
-bool TriedPlans::is_given_up(const Schedule& schedule, std::int64_t enough) {
+bool TriedPlans::is_given_up(const Schedule& schedule, const ReadSchedule& read, std::int64_t enough) {
   const GroupModel& model = task_.model;
-  const auto read = read_schedule(model, schedule);
-  if (std::holds_alternative<Decision>(read)) return false;
-  const std::int64_t least = task_.bounds.least_cycles(
-      std::get<ReadSchedule>(read), slots_by_buffer(model, schedule.slots), sharing_by_buffer(model, schedule.sharing));
+  if (!over_ || over_->first != read.parallel) over_.emplace(read.parallel, task_.bounds.over(read.parallel));
+  const std::int64_t least = over_->second.least_cycles(read, slots_by_buffer(model, schedule.slots),
+                                                        sharing_by_buffer(model, schedule.sharing));
   if (price_of(least, shares_lines(*schedule.parallel)) < enough) return false;
   left_.least = left_.given_up++ == 0 ? least : std::min(left_.least, least);
   return true;

@@ -8,10 +8,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/target.h"
@@ -67,7 +69,12 @@ class TriedPlans {
 
   /// Plans what is fixed to the end and keeps it if it is the best so far. Only as far as its sizes and order where
   /// these say already that its price is `enough` at least; that must be no less than the best plan's.
-  std::optional<Tried> plan(const Schedule& fixed, std::optional<std::int64_t> enough = std::nullopt);
+  std::optional<Tried> plan(const Schedule& fixed, std::optional<std::int64_t> enough = std::nullopt) {
+    return plan(fixed, enough, std::numeric_limits<std::int64_t>::max());
+  }
+
+  /// The same where nothing is wanted of a plan of that price or a higher one: there is none then.
+  std::optional<Tried> plan_below(const Schedule& fixed, std::int64_t enough) { return plan(fixed, enough, enough); }
 
   /// Of least price.
   [[nodiscard]] const std::optional<Tried>& best() const { return best_; }
@@ -96,9 +103,11 @@ class TriedPlans {
  private:
   using BufferSizes = std::map<std::string, std::int64_t>;  ///< as Schedule::buffer
 
+  /// Nothing where its cycles are `limit` or more.
+  std::optional<Tried> plan(const Schedule& fixed, std::optional<std::int64_t> enough, std::int64_t limit);
   [[nodiscard]] const Tried* find_known(const Schedule& complete) const;
   [[nodiscard]] bool moves_aligned(const LoopNest& nest);
-  [[nodiscard]] bool is_given_up(const Schedule& schedule, std::int64_t enough);
+  [[nodiscard]] bool is_given_up(const Schedule& schedule, const ReadSchedule& read, std::int64_t enough);
 
   const SearchTask& task_;
   std::optional<Tried> best_;
@@ -107,6 +116,7 @@ class TriedPlans {
   bool narrow_may_be_unaligned_ = false;
   bool met_unaligned_ = false;
   LeftUnplanned left_;
+  std::optional<std::pair<std::vector<ParallelSplit>, GridBounds>> over_;  ///< the split that was asked for last
 };
 
 }  // namespace stowage

@@ -13,6 +13,7 @@
 #include "lowering/model/idle_parts.h"
 #include "lowering/model/residents.h"
 #include "lowering/model/sharing.h"
+#include "lowering/swtvm/idle_slots.h"
 #include "lowering/swtvm/planner_swtvm.h"
 #include "lowering/swtvm/read_schedule.h"
 #include "lowering/swtvm/swtvm.h"
@@ -311,10 +312,13 @@ Scheduled SwtvmPlanner::complete(const std::string& subject, const StageList& st
 }
 
 std::vector<std::string> idle_slots(const GroupModel& model, const Schedule& complete) {
-  std::vector<std::string> idle;
   const auto read = read_schedule(model, complete);
-  if (std::holds_alternative<Decision>(read)) return idle;
-  const ReadSchedule& schedule = std::get<ReadSchedule>(read);
+  if (std::holds_alternative<Decision>(read)) return {};
+  return idle_slots(model, complete, std::get<ReadSchedule>(read));
+}
+
+std::vector<std::string> idle_slots(const GroupModel& model, const Schedule& complete, const ReadSchedule& schedule) {
+  std::vector<std::string> idle;
   for (const BufferId b : model.buffers.ids()) {
     const ModelBuffer& buffer = model.buffers[b];
     const auto slots = complete.slots.find(buffer.name);

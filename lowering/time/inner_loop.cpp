@@ -62,6 +62,11 @@ std::map<std::int64_t, std::int64_t> blocks_of_any_rows(std::int64_t count, std:
   return blocks;
 }
 
+/// Cycles in which a group of so many accumulators is loaded or set, ends and is stored.
+double around_trips(double accumulators, const Pipelines& pipelines, double access) {
+  return 2 * accumulators * access + pipelines.load_latency + pipelines.arithmetic_latency;
+}
+
 std::set<ReadId> reads_in(const ScalarExpr& expression) {
   std::set<ReadId> reads;
   visit_nodes(expression, [&](const ScalarNode& node) {
@@ -206,8 +211,8 @@ double InnerLoop::group_cycles(std::span<const std::int64_t> extents, std::int64
   // The innermost loop is entered once for each trip of those around it.
   const double entries = reduced.empty() ? 1 : trips / static_cast<double>(extents[innermost_axis(stage_.spatial)]);
   const double accumulator_access = vectors == 0 || output_aligned_ ? 1 : unaligned_loads;
-  return trips * trip.cycles() + entries * entry_instructions / 2 + 2 * height * columns * accumulator_access +
-         pipelines_.load_latency + pipelines_.arithmetic_latency;
+  return trips * trip.cycles() + entries * entry_instructions / 2 +
+         around_trips(height * columns, pipelines_, accumulator_access);
 }
 
 double InnerLoop::block_cycles(std::span<const std::int64_t> extents) const {
@@ -272,8 +277,6 @@ double least_cycles_of_point(const Stage& stage, Compute::Part part, const Targe
     operand.inner = axes == 0 || moves_along(access, VarId(axes - 1));
     if (stage.spatial > 0) operand.lane = lane_use(access, VarId(stage.spatial - 1));
     operand.aligned = true;
-    // Of a block's rows one read moves along them, as the other serves all of them.
-    operand.by_block = operand.lane == LaneUse::none;
     contiguous = contiguous && (operand.lane == LaneUse::none || operand.lane == LaneUse::contiguous);
     operands.push_back(operand);
     accesses.push_back(&access);
@@ -307,16 +310,36 @@ double least_cycles_of_point(const Stage& stage, Compute::Part part, const Targe
     const double gathered = gathered_trip(stage, part, pipelines, operands, lanes, true).cycles();
     return std::min(least, gathered / static_cast<double>(lanes));
   }
+  for (const BlockGroup& group : block_groups(stage, part, target))
+    least = std::min(least, group.trip / static_cast<double>(group.rows * group.vectors * lanes));
+  return least;
+}
+
+std::vector<BlockGroup> block_groups(const Stage& stage, Compute::Part part, const Target& target) {
+  std::vector<BlockGroup> groups;
+  if (!may_block_registers(stage, part)) return groups;
+  const Pipelines& pipelines = *target.cores.pipelines;
+  std::vector<LoopOperand> operands;
+  for (const ReadId read : reads_in(stage.body)) {
+    LoopOperand operand;
+    operand.lane = lane_use(stage.reads[read], VarId(stage.spatial - 1));
+    operand.aligned = true;
+    // Of a block's rows one read moves along them, as the other serves all of them.
+    operand.by_block = operand.lane == LaneUse::none;
+    operands.push_back(operand);
+  }
   const bool one_serves_lanes =
       std::any_of(operands.begin(), operands.end(), [](const LoopOperand& operand) { return operand.by_block; });
   if (!one_serves_lanes) operands.front().by_block = true;
   for (std::int64_t rows = 1; rows <= register_block_sums; ++rows) {
     for (std::int64_t vectors = 1; vectors * rows <= register_block_sums; ++vectors) {
-      const double trip = block_trip(stage, pipelines, operands, rows, vectors, lanes).cycles();
-      least = std::min(least, trip / static_cast<double>(rows * vectors * lanes));
+      BlockGroup group{rows, vectors};
+      group.trip = block_trip(stage, pipelines, operands, rows, vectors, target.cores.vector_lanes).cycles();
+      group.entry = around_trips(static_cast<double>(rows * vectors), pipelines, 1) + entry_instructions / 2;
+      groups.push_back(group);
     }
   }
-  return least;
+  return groups;
 }
 
 }  // namespace stowage

@@ -62,4 +62,16 @@ class InnerLoop {
 double least_cycles_of_point(const Stage& stage, Compute::Part part, const Target& target, std::int64_t most_lanes,
                              bool ends_sum = false);
 
+/// A group of accumulators of a register block.
+struct BlockGroup {
+  std::int64_t rows = 1;
+  std::int64_t vectors = 1;
+  double trip = 0;   ///< cycles of a trip of its sum at least
+  double entry = 0;  ///< and of each time that it is begun, beside its trips
+};
+
+/// All that a part of a stage may be summed in, with operands as good as they can be; none where it is not summed in
+/// register blocks.
+std::vector<BlockGroup> block_groups(const Stage& stage, Compute::Part part, const Target& target);
+
 }  // namespace stowage

@@ -176,26 +176,46 @@ double passes_beside(const CostTable& table, const std::vector<Hideable>& ahead)
 }  // namespace
 
 CostTable overlapped_costs(const LoopNest& nest, const NestCounts& counts, const Target& target) {
+  return overlapped_costs(nest, counts, target, {});
+}
+
+CostTable overlapped_costs(const LoopNest& nest, const NestCounts& counts, const Target& target,
+                           const GoesOn& goes_on) {
   const CoreCosts cores = core_costs(nest, counts.compute, counts.fill, target);
   CostTable table = with_concurrent_transfers(cost_table(nest, counts, cores, target), nest);
   const bool any = std::any_of(nest.buffers.begin(), nest.buffers.end(), [](const Buffer& b) { return b.slots > 1; });
   if (!any) return table;
   const Finder finder(nest);
   const std::vector<Ahead> all_ahead = finder.find();
-  if (all_ahead.empty()) return table;
-  const MeanWaits waits = mean_waits(nest, counts, cores, table);
   std::vector<Hideable> transfers;
+  std::vector<double> blocking;  // by transfer
+  std::vector<const Ahead*> ahead_of;
   for (const Ahead& ahead : all_ahead) {
     const auto row =
         std::find_if(table.begin(), table.end(), [&](const Cost& cost) { return cost.statement == ahead.statement; });
     if (row == table.end() || !counts.dma_of_busiest_core.contains(ahead.statement)) continue;
-    const double blocking =
-        ahead.direction == DmaDirection::put ? blocking_cycles(all_ahead, finder.inside(ahead.loop), table) : 0;
-    const double most =
-        most_hidden(ahead, std::get<TransferCost>(row->formula), cycles_of(row->formula), blocking, waits.last);
-    transfers.push_back({ahead.statement, table.id_of(*row), most});
+    blocking.push_back(
+        ahead.direction == DmaDirection::put ? blocking_cycles(all_ahead, finder.inside(ahead.loop), table) : 0);
+    transfers.push_back({ahead.statement, table.id_of(*row), 0});
+    ahead_of.push_back(&ahead);
   }
   if (transfers.empty()) return table;
+  const double passes = passes_beside(table, transfers);
+  const auto set_most = [&](double last) {
+    double sum = 0;
+    for (std::size_t t = 0; t < transfers.size(); ++t) {
+      const CostFormula& formula = table[transfers[t].row].formula;
+      transfers[t].most =
+          most_hidden(*ahead_of[t], std::get<TransferCost>(formula), cycles_of(formula), blocking[t], last);
+      sum += transfers[t].most;
+    }
+    return sum;
+  };
+  // The less of the very last store is waited for, the more is hidden.
+  const double hidden_at_most = std::min(set_most(0), passes);
+  if (goes_on && !goes_on(table, static_cast<std::int64_t>(std::max(0.0, hidden_at_most)) + 1)) return table;
+  const MeanWaits waits = mean_waits(nest, counts, cores, table);
+  set_most(waits.last);
   double in_all = 0;  // of transfers without their calls: what no core waits for is hidden
   for (const CostId row : table.ids()) {
     const auto* const transfer = std::get_if<TransferCost>(&table[row].formula);
@@ -203,7 +223,7 @@ CostTable overlapped_costs(const LoopNest& nest, const NestCounts& counts, const
       in_all += static_cast<double>(cycles_of(*transfer)) - issuing_cycles(*transfer) - waits.of_row[row];
   }
   for (Hideable& one : transfers) one.exposed = waits.of_row[one.row];
-  give_out(transfers, std::min(in_all, passes_beside(table, transfers)));
+  give_out(transfers, std::min(in_all, passes));
   for (const Hideable& one : transfers)
     std::get<TransferCost>(table[one.row].formula).hidden_cycles = static_cast<std::int64_t>(one.hidden);
   return table;

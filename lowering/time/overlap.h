@@ -19,6 +19,9 @@
 // these may be less than what is said here. The simulation (lowering/simulate) has each trip and core as it is.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+
 #include "core/target.h"
 #include "lowering/ir/loop_nest.h"
 #include "lowering/time/cost_table.h"
@@ -30,5 +33,10 @@ namespace stowage {
 /// in which the transfers that are not awaited in their trip start and move, and at most those of all computations and
 /// fills and of the calls and start-up of such transfers.
 CostTable overlapped_costs(const LoopNest& nest, const NestCounts& counts, const Target& target);
+
+/// The same, or the table without anything hidden where `goes_on` says no to that and to the cycles of it that can be
+/// hidden at most.
+using GoesOn = std::function<bool(const CostTable& all, std::int64_t most_hidden)>;
+CostTable overlapped_costs(const LoopNest& nest, const NestCounts& counts, const Target& target, const GoesOn& goes_on);
 
 }  // namespace stowage

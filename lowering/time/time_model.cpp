@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "lowering/time/core_costs.h"
+#include "lowering/time/estimate_below.h"
 #include "lowering/time/overlap.h"
 
 namespace stowage {
@@ -45,11 +46,9 @@ void join(CostFormula& term, const CostFormula& cost) {
   }
 }
 
-}  // namespace
-
-TimeEstimate estimate_time(const LoopNest& nest, const NestCounts& counts, const Target& target) {
+TimeEstimate sum_of(CostTable table, const Target& target) {
   TimeEstimate estimate;
-  for (Cost& cost : overlapped_costs(nest, counts, target)) {
+  for (Cost& cost : table) {
     if (!estimate.terms.empty() && joins(estimate.terms.back().cost, cost.formula)) {
       join(estimate.terms.back().cost, cost.formula);
     } else {
@@ -62,6 +61,24 @@ TimeEstimate estimate_time(const LoopNest& nest, const NestCounts& counts, const
   }
   estimate.seconds = static_cast<double>(estimate.cycles) / target.clock_hz;
   return estimate;
+}
+
+}  // namespace
+
+TimeEstimate estimate_time(const LoopNest& nest, const NestCounts& counts, const Target& target) {
+  return sum_of(overlapped_costs(nest, counts, target), target);
+}
+
+std::optional<TimeEstimate> estimate_below(const LoopNest& nest, const NestCounts& counts, const Target& target,
+                                           std::int64_t enough) {
+  bool may_be_below = true;
+  CostTable table = overlapped_costs(nest, counts, target, [&](const CostTable& all, std::int64_t most_hidden) {
+    may_be_below = sum_of(all, target).cycles - most_hidden < enough;
+    return may_be_below;
+  });
+  if (!may_be_below) return std::nullopt;
+  TimeEstimate estimate = sum_of(std::move(table), target);
+  return estimate.cycles < enough ? std::optional(std::move(estimate)) : std::nullopt;
 }
 
 std::int64_t least_cycles(const LoopNest& nest, const ComputeCounts& computations, const Target& target) {
