@@ -66,6 +66,7 @@ void climb(const SearchTask& task, TriedPlans& plans, const Neighbours& neighbou
   int planned = 0;
   while (far()) {
     std::optional<Tried> better;
+    const double above_bound = plans.above_bound(at);
     for (const auto& of_kind : next_to(at, neighbours, slots)) {
       for (const Schedule& fixed : of_kind) {
         if (planned == max_neighbours || plans.is_over()) break;
@@ -73,7 +74,7 @@ void climb(const SearchTask& task, TriedPlans& plans, const Neighbours& neighbou
         seen.push_back(fixed);
         ++planned;
         const std::int64_t to_beat = better ? better->price() : at.price();
-        auto tried = plans.plan_below(fixed, to_beat);
+        auto tried = plans.plan_neighbour(fixed, to_beat, above_bound);
         if (tried && tried->price() < to_beat) better = std::move(tried);
       }
       if (better && static_cast<double>(better->price()) < good_step * static_cast<double>(at.price())) break;

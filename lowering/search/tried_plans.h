@@ -70,11 +70,21 @@ class TriedPlans {
   /// Plans what is fixed to the end and keeps it if it is the best so far. Only as far as its sizes and order where
   /// these say already that its price is `enough` at least; that must be no less than the best plan's.
   std::optional<Tried> plan(const Schedule& fixed, std::optional<std::int64_t> enough = std::nullopt) {
-    return plan(fixed, enough, std::numeric_limits<std::int64_t>::max());
+    return plan(fixed, Wanted{enough});
   }
 
   /// The same where nothing is wanted of a plan of that price or a higher one: there is none then.
-  std::optional<Tried> plan_below(const Schedule& fixed, std::int64_t enough) { return plan(fixed, enough, enough); }
+  std::optional<Tried> plan_below(const Schedule& fixed, std::int64_t enough) {
+    return plan(fixed, Wanted{enough, enough});
+  }
+
+  /// The same of a neighbour of a plan that takes `above_bound` times its bound. As the neighbour will take about as
+  /// many times its own, it is planned only where that is little more than `enough` at most.
+  std::optional<Tried> plan_neighbour(const Schedule& fixed, std::int64_t enough, double above_bound) {
+    return plan(fixed, Wanted{enough, enough, above_bound});
+  }
+  /// The plan's cycles by the bound of its sizes, order and places; 0 where that is not known.
+  [[nodiscard]] double above_bound(const Tried& tried);
 
   /// Of least price.
   [[nodiscard]] const std::optional<Tried>& best() const { return best_; }
@@ -103,11 +113,18 @@ class TriedPlans {
  private:
   using BufferSizes = std::map<std::string, std::int64_t>;  ///< as Schedule::buffer
 
-  /// Nothing where its cycles are `limit` or more.
-  std::optional<Tried> plan(const Schedule& fixed, std::optional<std::int64_t> enough, std::int64_t limit);
+  /// What is wanted of a plan.
+  struct Wanted {
+    std::optional<std::int64_t> enough;                             ///< nothing where its bound is as much
+    std::int64_t limit = std::numeric_limits<std::int64_t>::max();  ///< nothing where its cycles are as many
+    double above_bound = 0;  ///< of the plan whose neighbour it is; 0: it is none
+  };
+
+  std::optional<Tried> plan(const Schedule& fixed, const Wanted& wanted);
   [[nodiscard]] const Tried* find_known(const Schedule& complete) const;
   [[nodiscard]] bool moves_aligned(const LoopNest& nest);
-  [[nodiscard]] bool is_given_up(const Schedule& schedule, const ReadSchedule& read, std::int64_t enough);
+  [[nodiscard]] std::int64_t least_cycles_of(const Schedule& schedule, const ReadSchedule& read);
+  [[nodiscard]] bool is_given_up(const Schedule& schedule, const ReadSchedule& read, const Wanted& wanted);
 
   const SearchTask& task_;
   std::optional<Tried> best_;
