@@ -220,6 +220,23 @@ TEST_CASE("the cores of a row sum parts and add them up", "[split]") {
 )");
 }
 
+TEST_CASE("the parts of a split sum have no loop, as each core has one", "[split]") {
+  const StageList stages = fixtures::matmul_stages(4, 16, 64);
+  Schedule fixed = with_split({{"k", 8}});
+  fixed.parallel = {{"k_part", 8}};
+  fixed.buffer = {{"k_part", 1}, {"k", 2}, {"x", 2}, {"y", 4}};
+  const auto planned = plan_group("op", stages, fixed, SwtvmPlanner(), sunway(), {});
+  if (const auto* refusal = std::get_if<Decision>(&planned)) FAIL(refusal->reason);
+  const auto& plan = std::get<Plan>(planned);
+  CHECK(plan.schedule.order == std::vector<std::string>{"xo", "yo", "ko"});
+  check_values(stages, plan, sunway());
+  fixed.order = {"xo", "yo", "k_part", "ko"};
+  const auto refused = plan_group("op", stages, fixed, SwtvmPlanner(), sunway(), {});
+  REQUIRE(std::holds_alternative<Decision>(refused));
+  CHECK(std::get<Decision>(refused).reason ==
+        "order: there is no outer loop 'k_part' with these buffer sizes; known are: xo, yo, ko");
+}
+
 TEST_CASE("few outputs with long sums are split where that takes less", "[split]") {
   const Target target = sunway();
   const StageList stages = fixtures::matmul_stages(16, 16, 8192);
