@@ -265,6 +265,7 @@ class NestChecker {
     TransferUnderWay sent{*from, moved(region, origin_there, -1), origin_there, false, true, now(s)};
     const std::int64_t sender = numbers_.value(broadcast.sender);
     event(s, joined({region.low, region.end, taken.box.low, {to->slot, sender}}));
+    if (!has_teams(nest_, broadcast.to)) return;  // which is told of the whole nest (whole_faults.h)
     const Teams teams(nest_, broadcast.to);
     if (sender < 0 || sender >= teams.size())
       add(FaultFamily::message, now(s),

@@ -35,6 +35,10 @@ std::optional<IndexExpr> core_number(const LoopNest& nest) {
   return number;
 }
 
+bool has_teams(const LoopNest& nest, Space space) {
+  return space == Space::mesh || (nest.mesh && nest.cores_used() % nest.mesh->columns == 0);
+}
+
 Teams::Teams(const LoopNest& nest, Space space)
     : nest_(nest),
       space_(space),
@@ -43,7 +47,7 @@ Teams::Teams(const LoopNest& nest, Space space)
       size_(space == Space::mesh  ? cores_
             : space == Space::row ? columns_
                                   : cores_ / columns_) {
-  check(space == Space::mesh || (nest.mesh && cores_ % columns_ == 0), "teams of a nest whose mesh is not full");
+  check(has_teams(nest, space), "teams of a nest whose mesh is not full");
 }
 
 int Teams::team_of(int core) const {

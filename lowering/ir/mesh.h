@@ -16,7 +16,11 @@ namespace stowage {
 /// it: where they are not the digits of the number, each with the stride of all the ones below it.
 std::optional<IndexExpr> core_number(const LoopNest& nest);
 
-/// The teams of a space: row, column or mesh. Without a mesh only the last, which is all cores.
+/// Whether the nest's cores make up teams of a space: all cores are the mesh's, rows and columns want a mesh whose rows
+/// are full.
+bool has_teams(const LoopNest& nest, Space space);
+
+/// The teams of a space, of which has_teams() says that there are any.
 class Teams {
  public:
   Teams(const LoopNest& nest, Space space);

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "lowering/check/check_nest.h"
 #include "lowering/interpret/interpret.h"
 #include "lowering/model/split_reductions.h"
 #include "lowering/program/plan_group.h"
@@ -218,6 +219,21 @@ TEST_CASE("the cores of a row sum parts and add them up", "[split]") {
   }
 }
 )");
+}
+
+TEST_CASE("a broadcast along rows that are not full, or that there are not, is a fault of the nest", "[split]") {
+  const auto planned = plan_group("op", product_and_bound(), with_split({{"k", 8}}), SwtvmPlanner(), sunway(), {});
+  REQUIRE(std::holds_alternative<Plan>(planned));
+  LoopNest nest = std::get<Plan>(planned).nest;
+  const auto first_fault = [&] {
+    const NestCheck check = check_nest(nest, sunway());
+    return check.faults.empty() ? std::string() : check.faults.front().what;
+  };
+  CHECK(first_fault().empty());
+  nest.mesh->columns = 7;
+  CHECK(first_fault() == "the nest's cores are in 8 rows of 7, those of sw26010 in 8 of 8");
+  nest.mesh.reset();
+  CHECK(first_fault() == "cores load together, and the nest does not say in which rows and columns they are");
 }
 
 TEST_CASE("the parts of a split sum have no loop, as each core has one", "[split]") {
