@@ -334,7 +334,7 @@ std::string say(const SplitsLeftOut& left_out, const GroupNames&) {
 }
 
 std::string say(const NeighboursPlanned& climbed, const GroupNames& names) {
-  return fmt::format("from {} on, {} neighbouring plans were made; the best takes {} cycles",
+  return fmt::format("from {} on, {} neighbouring plans were looked at; the best takes {} cycles",
                      split_text(climbed.split, names), climbed.planned, grouped_digits(climbed.cycles));
 }
 

@@ -20,8 +20,9 @@
 namespace stowage {
 namespace {
 
-/// A neighbour is planned where no more than so many times what is wanted is foreseen. With 1.05 a third fewer are, and
-/// LeNet, CifarNet and ResNet-18 keep their cycles; with 1.02 they take up to 0.5 % more, with 1 up to 0.9 %.
+/// A neighbour is planned where no more than so many times what is wanted is foreseen. With 1.05 a quarter to a third
+/// fewer are, and LeNet, CifarNet and ResNet-18 keep their cycles; with 1.02 they take up to 0.5 % more, with 1 up to
+/// 0.9 %.
 constexpr double little_more = 1.05;
 
 }  // namespace

@@ -397,7 +397,6 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
   if (const auto* refused = std::get_if<Decision>(&sized)) return *refused;
   LdmSizes& sizes = std::get<LdmSizes>(sized);
   if (fixed.order) leave_out_single_trips(model, ranges, *fixed.order, sizes);
-  if (model.split_sum) sizes.whole[model.split_sum->parts] = true;  // one a core
   for (const IteratorId i : model.iterators.ids()) schedule.buffer[model.iterators[i].name] = sizes.size[i];
 
   const std::vector<OuterLoop> loops = outer_loops(model, ranges, sizes);

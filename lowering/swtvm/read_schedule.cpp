@@ -25,8 +25,7 @@ std::optional<Decision> read_order(const GroupModel& model, const std::vector<st
   for (const IteratorId i : model.iterators.ids()) {
     const std::string& name = model.iterators[i].name;
     const std::string loop = read.sizes[i] == 1 ? name : name + "o";
-    const bool is_part = model.split_sum && model.split_sum->parts == i;  // of which each core has one
-    const bool has_loop = !is_part && std::find(order.begin(), order.end(), loop) != order.end();
+    const bool has_loop = std::find(order.begin(), order.end(), loop) != order.end();
     if (!has_loop && read.sizes[i] < read.ranges[i]) {
       return Decision::refuse(schedule_rule,
                               fmt::format("the order has no loop {} although {} of {} elements are buffered", loop,

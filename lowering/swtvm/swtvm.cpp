@@ -254,7 +254,8 @@ std::variant<LdmSizes, Decision> manage_ldm(const GroupModel& model, const Itera
 std::vector<OuterLoop> outer_loops(const GroupModel& model, const IteratorSizes& ranges, const LdmSizes& sizes) {
   std::vector<OuterLoop> loops;
   for (const IteratorId i : model.iterators.ids()) {
-    if (sizes.whole[i]) continue;
+    const bool is_part = model.split_sum && model.split_sum->parts == i;
+    if (sizes.whole[i] || is_part) continue;
     const std::string& name = model.iterators[i].name;
     loops.push_back({i, sizes.size[i] == 1 ? name : name + "o", ceil_div(ranges[i], sizes.size[i])});
   }

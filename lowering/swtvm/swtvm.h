@@ -44,6 +44,7 @@ struct OuterLoop {
   std::int64_t trips = 1;
 };
 TracedLoop traced(const GroupModel& model, const OuterLoop& loop);
+/// The parts of a split sum have none: each core has one part.
 std::vector<OuterLoop> outer_loops(const GroupModel& model, const IteratorSizes& ranges, const LdmSizes& sizes);
 
 /// Algorithm 2: order of the outer loops, outermost first. `sizes` are the buffers' by iterator.

@@ -12,7 +12,6 @@
 #include <stdexcept>
 #include <variant>
 
-#include "core/diagnostics.h"
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/residents.h"
 #include "lowering/model/sharing.h"
@@ -21,20 +20,14 @@
 #include "lowering/search/planner_searched.h"
 #include "lowering/swtvm/read_schedule.h"
 #include "tests/lowering/fixtures.h"
+#include "tests/sunway.h"
 
 namespace stowage {
 namespace {
 
-Target sunway() {
-  Diagnostics diagnostics;
-  const auto target = load_target("sw26010", {}, diagnostics);
-  if (!target) throw std::runtime_error(format_diagnostics(diagnostics));
-  return *target;
-}
-
 /// A group with the plan of planner searched.
 struct Planned {
-  Target target = sunway();
+  Target target = fixtures::sunway();
   StageList stages = fixtures::matmul_stages(512, 784, 512);
   GroupModel model = build_group_model(stages, target);
   Schedule schedule = std::get<Schedule>(SearchedPlanner().complete("product", stages, {}, target, {}));
