@@ -172,10 +172,6 @@ void sign(EmittedFile& file, const std::string& comment) {
 
 }  // namespace
 
-void AthreadBackend::read_target(TomlTable& /*table*/, Target& /*target*/) const {
-  fail_check("the keys of Athread are members of Target");
-}
-
 std::vector<std::string> AthreadBackend::planner_names() const { return stowage::planner_names(); }
 
 std::string AthreadBackend::default_planner() const { return stowage::default_planner(); }

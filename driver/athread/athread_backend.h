@@ -13,7 +13,6 @@ namespace stowage {
 class AthreadBackend final : public Backend {
  public:
   [[nodiscard]] std::string_view family() const override { return athread_family; }
-  void read_target(TomlTable& table, Target& target) const override;
   [[nodiscard]] std::vector<std::string> planner_names() const override;
   [[nodiscard]] std::string default_planner() const override;
   [[nodiscard]] std::string default_layout(const std::string& planner) const override;

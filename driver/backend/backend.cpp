@@ -42,8 +42,8 @@ class CostByPlan final : public GroupCost {
 };
 
 /// The kernel of a group of which everything is chosen.
-StepWork planned_again(const Backend& backend, std::map<std::string, std::int64_t> chosen, const Graph& graph,
-                       const FusedOperator& group, const Target& target) {
+StepWork planned_again(const Backend& backend, Numbers chosen, const Graph& graph, const FusedOperator& group,
+                       const Target& target) {
   const NumberSchedule fixed(std::move(chosen));
   PlannedStep planned = backend.plan_group(graph, group, &fixed, backend.default_planner(), target, {}, {});
   if (const auto* refused = std::get_if<Decision>(&planned)) throw Damage(refused->reason);
@@ -102,18 +102,22 @@ Result<Program> Backend::plan(const FusedGraph& fused, const FixedSchedules& fix
   return program;
 }
 
-std::vector<ScheduleKey> Backend::schedule_keys() const { return {}; }
+std::vector<NumberKey> Backend::target_keys() const { return {}; }
 
-std::map<std::string, std::int64_t> Backend::chosen(const StepPlan& /*plan*/) const { return {}; }
+void Backend::read_target(TomlTable& table, Target& target) const {
+  const auto numbers = read_numbers(table, target_keys());
+  if (!numbers) return;
+  for (const auto& [key, number] : *numbers) target.own[key] = static_cast<double>(number);
+}
+
+std::vector<NumberKey> Backend::schedule_keys() const { return {}; }
+
+Numbers Backend::chosen(const StepPlan& /*plan*/) const { return {}; }
 
 void Backend::read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed) const {
-  std::map<std::string, std::int64_t> numbers;
-  bool is_whole = true;
-  for (const ScheduleKey& key : schedule_keys()) {
-    is_whole = table.read(key.name, numbers[key.name], key.range, Need::required) && is_whole;
-  }
+  auto numbers = read_numbers(table, schedule_keys());
   table.finish();
-  if (is_whole) fixed.schedules[name] = std::make_shared<const NumberSchedule>(std::move(numbers));
+  if (numbers) fixed.schedules[name] = std::make_shared<const NumberSchedule>(*std::move(numbers));
 }
 
 StepWork Backend::moved(const StepWork& work, const Graph& graph, const FusedOperator& group,
@@ -128,8 +132,8 @@ Json Backend::stored(const StepPlan& plan) const {
 
 StepWork Backend::restored(const Json& entries, const std::string& text, const Graph& graph, const FusedOperator& group,
                            const Target& target) const {
-  std::map<std::string, std::int64_t> numbers;
-  for (const ScheduleKey& key : schedule_keys()) {
+  Numbers numbers;
+  for (const NumberKey& key : schedule_keys()) {
     numbers[key.name] = whole_number(entries.at("schedule").at(key.name), key.range.low, key.range.high);
   }
   StepWork work = planned_again(*this, numbers, graph, group, target);

@@ -20,6 +20,7 @@
 #include "driver/backend/alternative.h"
 #include "driver/backend/count_errors.h"
 #include "driver/backend/fixed_schedules.h"
+#include "driver/backend/number_keys.h"
 #include "driver/backend/simulated_step.h"
 #include "driver/backend/step_timeline.h"
 #include "driver/json/json_forward.h"
@@ -52,9 +53,11 @@ class Backend {
   virtual ~Backend() = default;
   /// What a target's `family` says.
   [[nodiscard]] virtual std::string_view family() const = 0;
-  /// Reads the keys of a target's file that are this family's own (TargetFamily). Never called for Athread, whose keys
-  /// are the members of Target.
-  virtual void read_target(TomlTable& table, Target& target) const = 0;
+  /// The keys of a target's file that are this family's own, where they are whole numbers (own_number()). Athread's are
+  /// the members of Target.
+  [[nodiscard]] virtual std::vector<NumberKey> target_keys() const;
+  /// Reads a target of this family (TargetFamily). One of which target_keys() say all leaves it as it is.
+  virtual void read_target(TomlTable& table, Target& target) const;
 
   [[nodiscard]] virtual std::vector<std::string> planner_names() const = 0;
   /// The first of them, unless the family says otherwise.
@@ -67,8 +70,8 @@ class Backend {
   [[nodiscard]] virtual std::vector<Alternative> alternatives(const CompiledBy& compiled) const;
   /// A family whose schedules are numbers says which, and those of a kernel, with which plan_group() by the default
   /// planner plans it again. It leaves read_schedule(), moved(), stored() and restored() as they are.
-  [[nodiscard]] virtual std::vector<ScheduleKey> schedule_keys() const;
-  [[nodiscard]] virtual std::map<std::string, std::int64_t> chosen(const StepPlan& plan) const;
+  [[nodiscard]] virtual std::vector<NumberKey> schedule_keys() const;
+  [[nodiscard]] virtual Numbers chosen(const StepPlan& plan) const;
   /// Reads one schedule of a file into `fixed`, or reports why it cannot be one.
   virtual void read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed) const;
 
@@ -111,7 +114,7 @@ class Backend {
   /// empty; what equal programs share does not.
   [[nodiscard]] virtual EmittedProgram emit(const Program& program, const std::string& signature) const = 0;
   /// Runs sources on this host as the machine would run them, counts, and compares with what the plans predict. A
-  /// family that plays its machine in this process says no more than what a kernel does (driver/backend/stepwise.h).
+  /// family that plays its machine in this process derives from StepwiseBackend (driver/backend/stepwise.h).
   /// `inputs` by network input; `on_output` is called for every step in order.
   [[nodiscard]] virtual Result<BackendRun> run(const Program& program, const EmittedProgram& emitted,
                                                std::span<const Tensor> inputs, const RunSettings& settings,

@@ -5,7 +5,7 @@
 
 namespace stowage {
 
-const std::map<std::string, std::int64_t>& numbers_of(const FixedSchedule& fixed) {
+const Numbers& numbers_of(const FixedSchedule& fixed) {
   const auto* const schedule = dynamic_cast<const NumberSchedule*>(&fixed);
   check(schedule != nullptr, "a schedule of another family");
   return schedule->numbers();

@@ -2,7 +2,6 @@
 // What a person fixes of a plan.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,7 +9,7 @@
 #include <vector>
 
 #include "core/diagnostics.h"
-#include "core/index_expr.h"
+#include "driver/backend/number_keys.h"
 
 namespace stowage {
 
@@ -26,24 +25,18 @@ class FixedSchedule {
   virtual ~FixedSchedule() = default;
 };
 
-/// A number that a planner chooses of a kernel and that a person may fix: its key in files, and what it may be.
-struct ScheduleKey {
-  std::string name;
-  Interval range;
-};
-
 /// What is fixed by a family whose schedules are numbers (Backend::schedule_keys), by key.
 class NumberSchedule final : public FixedSchedule {
  public:
-  explicit NumberSchedule(std::map<std::string, std::int64_t> numbers) : numbers_(std::move(numbers)) {}
-  [[nodiscard]] const std::map<std::string, std::int64_t>& numbers() const { return numbers_; }
+  explicit NumberSchedule(Numbers numbers) : numbers_(std::move(numbers)) {}
+  [[nodiscard]] const Numbers& numbers() const { return numbers_; }
 
  private:
-  std::map<std::string, std::int64_t> numbers_;
+  Numbers numbers_;
 };
 
 /// Of a schedule that such a family has read.
-const std::map<std::string, std::int64_t>& numbers_of(const FixedSchedule& fixed);
+const Numbers& numbers_of(const FixedSchedule& fixed);
 
 /// Groups and schedules that a person fixed, the schedules by fused operator's name, and where each name in them was
 /// written. What is left out the strategy and the planner choose.

@@ -58,7 +58,7 @@ TEST_CASE("another family compiles, explains and checks LeNet by the same comman
   CHECK(has(compiled.out, "| SRAM peak"));
   CHECK(has(compiled.out, "of 65 536"));
   CHECK_FALSE(has(compiled.out, "LDM"));
-  CHECK(has(read_text("lenet/src/kernel_0.bank"), "\nstore "));
+  CHECK(has(read_text("lenet/src/kernel_0.asm"), "\nstore "));
   CHECK(has(read_text("lenet/plan.json"), "\"family = 'bank-machine'\""));
 
   const ToolRun explained = run_both({"explain", "lenet", "--op", "ip1"});
@@ -97,7 +97,7 @@ TEST_CASE("a target of another family has nothing of Athread's machines", "[back
   CHECK(target->cores.vector_flops_per_cycle.of(ElementType::f32) == 0);
   CHECK(target->dma.good_block_bytes == 0);
   CHECK(target->dma.bandwidth.empty());
-  CHECK(target->main_memory.line_bytes == word_bytes);  // which the family has set
+  CHECK(target->main_memory.line_bytes == 8);  // the largest element
   CHECK(target->own.at("sram_banks") == 16);
 }
 
@@ -270,6 +270,11 @@ TEST_CASE("keys of another family are read, set, printed and missed like any", "
   write_text("bank16.toml", printed.out);
   const ToolRun again = run_both(print);
   CHECK(again.out.substr(again.out.find("name =")) == printed.out.substr(printed.out.find("name =")));
+
+  write_text("bank16.toml", replaced(bank16, "sram_banks = 16", "sram_banks = 2.5"));
+  const ToolRun part = run_both(print);
+  CHECK(part.code == 1);
+  CHECK(has(part.err, "'sram_banks' is a number, an integer was wanted [wrong-type]"));
 
   write_text("bank16.toml", replaced(bank16, "sram_banks = 16", "ldm_bytes = 16"));
   const ToolRun wrong = run_both(print);

@@ -2,15 +2,12 @@
 #include "tests/backend/bank_machine.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "core/overloaded.h"
 #include "core/scalar_operation.h"
-#include "core/toml_reader.h"
 
 namespace stowage::test {
 namespace {
@@ -18,25 +15,6 @@ namespace {
 Decision no_form(std::string_view what) {
   return Decision::refuse("bank-machine-form", fmt::format("no instruction for {}", what));
 }
-
-/// One kernel: its text with what follows from it.
-struct BankPlan final : StepPlan {
-  StageList list;
-  std::vector<std::string> lines = {};
-  std::int64_t banks = 0;  ///< that it takes
-  std::int64_t cycle_count = 0;
-  std::map<StatementId, DmaTotals> moved = {};
-
-  explicit BankPlan(StageList stages) : list(std::move(stages)) {}
-  [[nodiscard]] const StageList& stages() const override { return list; }
-  [[nodiscard]] std::int64_t cycles() const override { return cycle_count; }
-  [[nodiscard]] std::map<StatementId, DmaTotals> transfers() const override { return moved; }
-  [[nodiscard]] std::string text() const override { return fmt::format("{}\n", fmt::join(lines, "\n")); }
-  [[nodiscard]] Scratchpad scratchpad(const Target& target) const override {
-    const auto bytes = static_cast<std::int64_t>(target.own.at("bank_bytes"));
-    return {"SRAM", banks * bytes, static_cast<std::int64_t>(target.own.at("sram_banks")) * bytes};
-  }
-};
 
 /// The box of a tensor that a tile of a stage reads or writes; it lies without gaps from the first word of a bank on.
 struct Piece {
@@ -52,41 +30,41 @@ class BankPlanner {
   BankPlanner(StageList stages, std::int64_t banks, const Target& target)
       : target_(target), banks_(banks), plan_(std::move(stages)) {}
 
-  std::variant<BankPlan, Decision> run() {
+  std::variant<InstructionPlan, Decision> run() {
     for (const Stage& stage : plan_.list.stages) {
-      for (const Access& read : stage.reads) {
-        const bool affine = std::all_of(read.index.begin(), read.index.end(), std::mem_fn(&IndexExpr::is_affine));
-        if (!affine || read.padding) refused_ = no_form("such a read");
-      }
       if (!refused_) add_stage(stage);
     }
     if (refused_) return *std::move(refused_);
+    const std::int64_t bytes = own_number(target_, "bank_bytes");
+    plan_.used = {"SRAM", peak_ * bytes, own_number(target_, "sram_banks") * bytes};
+    plan_.numbers = {{"banks", peak_}};
     return std::move(plan_);
   }
 
  private:
   [[nodiscard]] std::int64_t banks_for(std::int64_t words) const {
-    return ceil_div(words * word_bytes, static_cast<std::int64_t>(target_.own.at("bank_bytes")));
+    return ceil_div(words * word_bytes, own_number(target_, "bank_bytes"));
   }
 
-  [[nodiscard]] Piece piece_of(StageTensorId id, const std::vector<IndexExpr>& index, const VariableRange& range,
-                               std::int64_t free_bank) const {
+  Piece piece_of(StageTensorId id, const std::vector<IndexExpr>& index, const VariableRange& range) {
     const StageTensor& tensor = plan_.list.tensors[id];
     const std::vector<std::int64_t> strides = tensor.memory_strides();
-    const bool stays = tensor.role == TensorRole::intermediate;
-    Piece piece;
-    piece.bank = stays ? bank_of_.at(id) : free_bank;
+    const auto whole = bank_of_.find(id);
+    Piece piece{whole != bank_of_.end() ? whole->second : needed_, {}, 1, {}};
     std::int64_t first = 0;
     std::string extents;
     for (std::size_t d = index.size(); d-- > 0;) {
-      const Interval box = stays ? Interval{0, tensor.shape[d] - 1} : bounds(index[d], range);
+      if (!index[d].is_affine()) refused_ = no_form("such an index");
+      const Interval box = whole != bank_of_.end() ? Interval{0, tensor.shape[d] - 1} : bounds(index[d], range);
       const std::int64_t extent = box.high - box.low + 1;
       piece.word += (index[d] - IndexExpr(box.low)) * piece.words;
       piece.words *= extent;
       first += box.low * strides[d];
       extents += fmt::format(" {} {}", extent, strides[d]);
     }
-    if (!stays) piece.transfer = fmt::format("{} {} {}{}", id.index(), first, piece.bank, extents);
+    if (whole != bank_of_.end()) return piece;
+    piece.transfer = fmt::format("{} {} {}{}", id.index(), first, piece.bank, extents);
+    needed_ += banks_for(piece.words);
     return piece;
   }
 
@@ -94,14 +72,12 @@ class BankPlanner {
   std::vector<Piece> pieces_of(const Stage& stage, const VariableRange& range) {
     std::vector<Piece> pieces;
     needed_ = kept_;
-    const auto add_piece = [&](StageTensorId tensor, const std::vector<IndexExpr>& index) {
-      pieces.push_back(piece_of(tensor, index, range, needed_));
-      if (!pieces.back().transfer.empty()) needed_ += banks_for(pieces.back().words);
-    };
-    for (const Access& read : stage.reads) add_piece(read.tensor, read.index);
-    std::vector<IndexExpr> own;
-    for (const VarId axis : stage.spatial_axes()) own.emplace_back(axis);
-    add_piece(stage.output, own);
+    for (const Access& read : stage.reads) {
+      if (read.padding) refused_ = no_form("padding");
+      pieces.push_back(piece_of(read.tensor, read.index, range));
+    }
+    const IdRange<VarId> axes = stage.spatial_axes();
+    pieces.push_back(piece_of(stage.output, {axes.begin(), axes.end()}, range));
     return pieces;
   }
 
@@ -123,7 +99,7 @@ class BankPlanner {
     for (pieces_of(stage, part(0, size)); needed_ > banks_ && size > 1; pieces_of(stage, part(0, size))) {
       size = (size + 1) / 2;
     }
-    plan_.banks = std::max(plan_.banks, needed_);
+    peak_ = std::max(peak_, needed_);
     if (needed_ > banks_) {
       refused_ = Decision::refuse("sram-capacity",
                                   fmt::format("stage {} needs {} banks, has {}", stage.name, needed_, banks_));
@@ -133,49 +109,45 @@ class BankPlanner {
 
   void add_tile(const Stage& stage, const VariableRange& range) {
     const std::vector<Piece> pieces = pieces_of(stage, range);
-    for (const Piece& piece : std::span(pieces).first(pieces.size() - 1)) add_transfer("load", piece);
     const bool reduces = stage.reduction != Reduction::none;
-    add_loops(0, stage.spatial, range);
-    if (reduces) add_number(identity_of(stage.reduction, ElementType::f32));
-    add_loops(stage.spatial, stage.axes.size(), range);
-    add_expression(stage.body, pieces);
-    if (reduces) add(std::string(name_of(step_of(stage.reduction))));
-    add_ends(stage.axes.size() - stage.spatial);
-    if (stage.finish) {
-      add("set");
+    for (const Piece& piece : std::span(pieces).first(pieces.size() - 1)) add_transfer("load", piece);
+    add_in_loops(0, stage.spatial, range, [&] {
+      if (reduces) add_number(identity_of(stage.reduction, ElementType::f32));
+      add_in_loops(stage.spatial, stage.axes.size(), range, [&] {
+        add_expression(stage.body, pieces);
+        if (reduces) add(std::string(name_of(step_of(stage.reduction))));
+      });
+      add_word("pop", pieces.back());
+      if (!stage.finish) return;
       add_expression(stage.finish, pieces);
-    }
-    add_word("pop", pieces.back());
-    add_ends(stage.spatial);
+      add_word("pop", pieces.back());
+    });
     add_transfer("store", pieces.back());
   }
 
   /// Every instruction takes a cycle, a transfer as many as its bytes need.
   void add(std::string line, std::int64_t cycles = 1) {
-    plan_.lines.push_back(std::move(line));
-    plan_.cycle_count += cycles * executions_.back();
+    plan_.instructions.push_back(std::move(line));
+    plan_.cycle_count += cycles * executions_;
   }
 
   void add_transfer(const std::string& op, const Piece& piece) {
     if (piece.transfer.empty()) return;
     const std::int64_t bytes = piece.words * word_bytes;
-    plan_.moved[StatementId(plan_.lines.size())] = {1, 1, bytes, {}, {}};
-    add(op + " " + piece.transfer, ceil_div(bytes, static_cast<std::int64_t>(target_.own.at("bytes_per_cycle"))));
+    plan_.moved[StatementId(plan_.instructions.size())] = {1, 1, bytes, {}, {}};
+    add(op + " " + piece.transfer, ceil_div(bytes, own_number(target_, "bytes_per_cycle")));
   }
 
-  void add_loops(std::size_t begin, std::size_t end, const VariableRange& range) {
-    for (VarId axis(begin); axis.index() < end; ++axis) {
-      const auto [low, high] = range(axis);
-      add(fmt::format("loop {} {} {}", axis.index(), low, high + 1));
-      executions_.push_back(executions_.back() * (high + 1 - low));
-    }
-  }
-
-  void add_ends(std::size_t count) {
-    for (; count > 0; --count) {
-      add("end");
-      executions_.pop_back();
-    }
+  void add_in_loops(std::size_t axis, std::size_t end, const VariableRange& range,
+                    const std::function<void()>& add_inside) {
+    if (axis == end) return add_inside();
+    const auto [low, high] = range(VarId(axis));
+    const std::int64_t outside = executions_;
+    add(fmt::format("loop {} {} {}", axis, low, high + 1));
+    executions_ *= high + 1 - low;
+    add_in_loops(axis + 1, end, range, add_inside);
+    add("end");
+    executions_ = outside;
   }
 
   void add_number(double value) { add(fmt::format("number {}", value)); }
@@ -192,7 +164,7 @@ class BankPlanner {
     using Node = ScalarNode;
     const Overloaded add_node = {[&](const Node::Constant& constant) { add_number(constant.value); },
                                  [&](const Node::Read& read) { add_word("push", pieces[read.read.index()]); },
-                                 [&](const Node::Accumulator&) { add("acc"); },
+                                 [&](const Node::Accumulator&) { add_word("push", pieces.back()); },
                                  [&](const Node::Unary& unary) { add(std::string(name_of(unary.op))); },
                                  [&](const Node::Binary& binary) { add(std::string(name_of(binary.op))); },
                                  [&](const auto&) { refused_ = no_form("this arithmetic"); }};
@@ -204,63 +176,36 @@ class BankPlanner {
 
   const Target& target_;
   std::int64_t banks_;
-  BankPlan plan_;
+  InstructionPlan plan_;
   std::optional<Decision> refused_;
   std::map<StageTensorId, std::int64_t> bank_of_;  ///< of intermediates, which lie whole
   std::int64_t kept_ = 0;                          ///< banks of all of them
   std::int64_t needed_ = 0;                        ///< banks, by the tile that was looked at last
-  std::vector<std::int64_t> executions_ = {1};     ///< of what is added now, loop by loop
+  std::int64_t peak_ = 0;                          ///< of them
+  std::int64_t executions_ = 1;                    ///< of what is added now
 };
 
-const BankPlan& bank_plan_of(const StepPlan& plan) { return dynamic_cast<const BankPlan&>(plan); }
-
-class BankMachine final : public Backend {
+class BankMachine final : public StepwiseBackend {
  public:
   [[nodiscard]] std::string_view family() const override { return "bank-machine"; }
   [[nodiscard]] std::vector<std::string> planner_names() const override { return {"tiles"}; }
-  [[nodiscard]] std::vector<ScheduleKey> schedule_keys() const override { return {{"banks", {1, 1024}}}; }
-  [[nodiscard]] std::map<std::string, std::int64_t> chosen(const StepPlan& plan) const override {
-    return {{"banks", bank_plan_of(plan).banks}};
+  [[nodiscard]] std::vector<NumberKey> schedule_keys() const override { return {{"banks", {1, 1024}}}; }
+  [[nodiscard]] std::vector<NumberKey> target_keys() const override {
+    return {{"sram_banks", {1, 1024}}, {"bank_bytes", {64, 1 << 20}}, {"bytes_per_cycle", {1, 1'000'000}}};
   }
 
-  void read_target(TomlTable& table, Target& target) const override {
-    table.read("sram_banks", target.own["sram_banks"], 1, 1024, Need::required);
-    table.read("bank_bytes", target.own["bank_bytes"], 64, 1 << 20, Need::required);
-    table.read("bytes_per_cycle", target.own["bytes_per_cycle"], 1, 1e6, Need::required);
-    target.main_memory.line_bytes = static_cast<int>(word_bytes);  // main memory has no lines
+ private:
+  [[nodiscard]] std::variant<InstructionPlan, Decision> plan_kernel(StageList stages, const Numbers& fixed,
+                                                                    const Target& target) const override {
+    const std::int64_t banks = own_number(target, "sram_banks");
+    return BankPlanner(std::move(stages), fixed.empty() ? banks : std::min(banks, fixed.at("banks")), target).run();
   }
-
-  [[nodiscard]] PlannedStep plan_group(const Graph& graph, const FusedOperator& group, const FixedSchedule* fixed,
-                                       const std::string& /*planner*/, const Target& target,
-                                       const CostOptions& /*options*/, TraceSink /*trace*/) const override {
-    if (group.is_view) return StepWork(ViewStep{});
-    auto banks = static_cast<std::int64_t>(target.own.at("sram_banks"));
-    if (fixed != nullptr) banks = std::min(banks, numbers_of(*fixed).at("banks"));
-    auto plan = BankPlanner(group_stages(graph, group), banks, target).run();
-    if (auto* refused = std::get_if<Decision>(&plan)) return std::move(*refused);
-    return StepWork(KernelLaunch{std::make_shared<const BankPlan>(std::get<BankPlan>(std::move(plan)))});
+  [[nodiscard]] std::string tensor_line(StageTensorId tensor, const MemoryRange& range) const override {
+    const char area = range.area == MemoryAllocation::Area::parameters ? 'P' : 'A';
+    return fmt::format("tensor {} {}+{}", tensor.index(), area, range.offset);
   }
-
-  [[nodiscard]] EmittedProgram emit(const Program& program, const std::string& signature) const override {
-    return emit_steps(program, "bank", "; " + signature, [&](StepId step) {
-      const StepPlan& plan = *program.steps[step].step_plan();
-      StepText text{{}, bank_plan_of(plan).lines};
-      for (const StageTensorId tensor : plan.memory_tensors()) {
-        const MemoryRange range = memory_range(program, step, tensor);
-        const char area = range.area == MemoryAllocation::Area::parameters ? 'P' : 'A';
-        text.heading.push_back(fmt::format("tensor {} {}+{}", tensor.index(), area, range.offset));
-      }
-      return text;
-    });
-  }
-
-  [[nodiscard]] Result<BackendRun> run(const Program& program, const EmittedProgram& emitted,
-                                       std::span<const Tensor> inputs, const RunSettings& settings,
-                                       const StepObserver& on_output, const WorkContext& work) const override {
-    return run_steps(program, emitted, inputs, settings, on_output, work,
-                     [&](const EmittedFile& kernel, MemoryImage& memory) {
-                       return play(kernel, program.target, memory, work.diagnostics);
-                     });
+  [[nodiscard]] KernelRun play(const std::string& text, const Target& target, MemoryImage& memory) const override {
+    return play_banks(text, target, memory);
   }
 };
 

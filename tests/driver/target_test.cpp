@@ -249,6 +249,7 @@ TEST_CASE("an unknown target gets the nearest name") {
 TEST_CASE("a target of another family has that family's keys and prints as a file that is read back") {
   const std::vector<TargetFamily> families = {{"banked", [](TomlTable& table, Target& target) {
                                                  table.read("banks", target.own["banks"], 1, 64, Need::required);
+                                                 target.main_memory.line_bytes = 4;
                                                }}};
   const std::string text = "name = 'one'\nsummary = ''\nfamily = 'banked'\nclock_hz = 500000000\nbanks = 4\n";
   Diagnostics diagnostics;
@@ -256,6 +257,7 @@ TEST_CASE("a target of another family has that family's keys and prints as a fil
   INFO(format_diagnostics(diagnostics));
   REQUIRE(target);
   CHECK(target->own.at("banks") == 4);
+  CHECK(target->main_memory.line_bytes == 4);  // which the family has set
   CHECK(to_toml(*target) == text);
   const auto set = parse_target(text, "t.toml", {"banks=8"}, diagnostics, families);
   REQUIRE(set);
