@@ -30,7 +30,7 @@ struct TextRecord {
 };
 
 /// Each has its heading in core/trace/headings.cpp, its sentence in core/trace/sentences.cpp and its fields in
-/// driver/store/trace_row.cpp; where one of these is missing the compiler says so.
+/// driver/json/trace_row.cpp; where one of these is missing the compiler says so.
 using TraceEvent =
     std::variant<TextRecord,  //
                  OperatorFolded, FoldingRefused, ChannelsBlocked, ChannelsKept, ViewStored, ViewRefused, BranchesStored,

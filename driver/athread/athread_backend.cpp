@@ -10,6 +10,7 @@
 #include "core/overloaded.h"
 #include "core/quoting.h"
 #include "driver/athread/athread_schedule.h"
+#include "driver/athread/kept_choices.h"
 #include "driver/athread/stored_nest.h"
 #include "driver/athread/stored_schedule.h"
 #include "driver/json/certificate_json.h"
@@ -30,30 +31,6 @@
 namespace stowage {
 
 namespace {
-
-Json to_json(const Schedule& schedule) {
-  Json json = Json::object();
-  json["merged"] = schedule.merged.value_or(MergedAxes{});
-  json["lanes"] = schedule.lanes.value_or(LaneBlocks{});
-  json["copied"] = schedule.copied.value_or(CopiedInputs{});
-  json["folded"] = schedule.folded.value_or(false);
-  if (const auto& split = schedule.split; split && !split->empty()) json["split_reductions"] = *split;
-  if (schedule.parallel) {
-    json["parallel"] = Json::array();
-    for (const ParallelSplit& split : *schedule.parallel) {
-      json["parallel"].push_back({{"iterator", split.iterator}, {"parts", split.parts}});
-    }
-  }
-  json["buffer"] = schedule.buffer;
-  if (schedule.order) json["order"] = *schedule.order;
-  json["dma"] = schedule.dma;
-  json["slots"] = schedule.slots;
-  json["sharing"] = Json::object();
-  for (const auto& [tensor, shared] : schedule.sharing) json["sharing"][tensor] = name_of(shared);
-  json["resident"] = schedule.resident;
-  json["launch"] = name_of(schedule.launch.value_or(LaunchedBy::spawn));
-  return json;
-}
 
 Json to_json(const Plan& plan) {
   Json json;
@@ -235,8 +212,13 @@ Result<Program> AthreadBackend::plan(const FusedGraph& fused, const FixedSchedul
   const Planner* const found = find_planner(planner);
   check(found != nullptr, "a program is planned by a planner that there is not");
   if (!check_schedules(fused, fixed, *found, target, work.diagnostics)) return Failed{};
-  return plan_program(fused, schedules_of(fixed), *found, target, trace, work.diagnostics, work.stop, work.progress,
-                      options.threads, options.choices);
+  PlanChoices own;
+  PlanChoices& choices = options.choices != nullptr ? *options.choices : own;
+  recall_choices(options.cache, *found, target, choices);
+  auto program = plan_program(fused, schedules_of(fixed), *found, target, trace, work.diagnostics, work.stop,
+                              work.progress, options.threads, &choices);
+  keep_choices(options.cache, *found, target, choices);
+  return program;
 }
 
 StepWork AthreadBackend::moved(const StepWork& work, const Graph& graph, const FusedOperator& group,

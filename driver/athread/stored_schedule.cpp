@@ -179,6 +179,30 @@ class ScheduleCheck {
 
 }  // namespace
 
+Json to_json(const Schedule& schedule) {
+  Json json = Json::object();
+  json["merged"] = schedule.merged.value_or(MergedAxes{});
+  json["lanes"] = schedule.lanes.value_or(LaneBlocks{});
+  json["copied"] = schedule.copied.value_or(CopiedInputs{});
+  json["folded"] = schedule.folded.value_or(false);
+  if (const auto& split = schedule.split; split && !split->empty()) json["split_reductions"] = *split;
+  if (schedule.parallel) {
+    json["parallel"] = Json::array();
+    for (const ParallelSplit& split : *schedule.parallel) {
+      json["parallel"].push_back({{"iterator", split.iterator}, {"parts", split.parts}});
+    }
+  }
+  json["buffer"] = schedule.buffer;
+  if (schedule.order) json["order"] = *schedule.order;
+  json["dma"] = schedule.dma;
+  json["slots"] = schedule.slots;
+  json["sharing"] = Json::object();
+  for (const auto& [tensor, shared] : schedule.sharing) json["sharing"][tensor] = name_of(shared);
+  json["resident"] = schedule.resident;
+  json["launch"] = name_of(schedule.launch.value_or(LaunchedBy::spawn));
+  return json;
+}
+
 Schedule schedule_of(const Json& json) {
   Schedule schedule;
   // Before axes could be merged none were.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The schedule of a step of plan.json on its way back.
+// The schedule of a step of plan.json and its way back.
 #pragma once
 
 #include <optional>
@@ -12,6 +12,10 @@
 #include "lowering/model/schedule.h"
 
 namespace stowage {
+
+/// What a schedule leaves out has no key, but for axes, copies and launch, which are written as those of a complete
+/// one.
+Json to_json(const Schedule& schedule);
 
 /// Throws what the JSON library does, or std::invalid_argument.
 Schedule schedule_of(const Json& json);

@@ -12,8 +12,8 @@
 
 #include "core/trace/of_planner.h"
 #include "driver/json/json_rows.h"
+#include "driver/json/trace_row.h"
 #include "driver/store/fusion_file.h"
-#include "driver/store/trace_row.h"
 #include "lowering/model/group_model.h"
 
 namespace stowage {

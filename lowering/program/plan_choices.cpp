@@ -29,7 +29,9 @@ PlanChoice choose_in(const StageForm& form, const CanonicalStages& canonical, co
 
 }  // namespace
 
-PlanChoice choose_plan(const CanonicalStages& canonical, const Planner& planner, const Target& target,
+namespace {
+
+PlanChoice best_choice(const CanonicalStages& canonical, const Planner& planner, const Target& target,
                        const std::stop_token& over) {
   const std::vector<StageForm> forms = forms_to_plan(planner, canonical.stages, {}, target);
   PlanChoice best = choose_in(forms.front(), canonical, planner, target, over);
@@ -58,6 +60,15 @@ PlanChoice choose_plan(const CanonicalStages& canonical, const Planner& planner,
   PlanChoice published = choose_in({}, canonical, planner, target, over);
   published.certificate = together(best.certificate, published.certificate);
   return published;
+}
+
+}  // namespace
+
+PlanChoice choose_plan(const CanonicalStages& canonical, const Planner& planner, const Target& target,
+                       const std::stop_token& over) {
+  PlanChoice choice = best_choice(canonical, planner, target, over);
+  choice.cut_short = over.stop_requested();
+  return choice;
 }
 
 PlanChoice with_original_names(const PlanChoice& choice, const CanonicalStages& canonical, const std::string& subject) {
@@ -105,16 +116,29 @@ PlanChoice with_original_names(const PlanChoice& choice, const CanonicalStages& 
   return named;
 }
 
-std::shared_ptr<const PlanChoice> PlanChoices::find(const std::string& canonical_text) const {
+std::shared_ptr<const PlanChoice> PlanChoices::find(const std::string& canonical_text) {
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = choices_.find(canonical_text);
+    if (found != choices_.end()) return found->second;
+  }
+  if (!recall_) return nullptr;
+  auto known = recall_(canonical_text);
+  if (!known) return nullptr;
+  add(canonical_text, *std::move(known));
   const std::scoped_lock lock(mutex_);
-  const auto found = choices_.find(canonical_text);
-  return found == choices_.end() ? nullptr : found->second;
+  return choices_.at(canonical_text);
 }
 
 void PlanChoices::add(const std::string& canonical_text, PlanChoice choice) {
   auto shared = std::make_shared<const PlanChoice>(std::move(choice));
   const std::scoped_lock lock(mutex_);
   choices_.try_emplace(canonical_text, std::move(shared));
+}
+
+PlanChoices::All PlanChoices::all() const {
+  const std::scoped_lock lock(mutex_);
+  return choices_;
 }
 
 }  // namespace stowage

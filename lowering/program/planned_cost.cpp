@@ -108,9 +108,13 @@ std::string build_id() {
   return search.id;
 }
 
+std::string planning_conditions(const Planner& planner, const Target& target) {
+  return fmt::format("build {}\nplanner {}\n{}", build_id(), planner.name(), to_toml(target));
+}
+
 std::string PlannedGroupCost::conditions() const {
-  return fmt::format("costs 2\nbuild {}\nplanner {}\nevaluator {}\n{}", build_id(), planner_->name(),
-                     identity_of(options_.evaluator), to_toml(*target_));
+  return fmt::format("costs 3\nevaluator {}\n{}", identity_of(options_.evaluator),
+                     planning_conditions(*planner_, *target_));
 }
 
 GroupCost::Answer PlannedGroupCost::cost(const Graph& graph, const FusedOperator& group) const {
@@ -147,13 +151,14 @@ std::vector<GroupCost::Answer> PlannedGroupCost::costs(const Graph& graph, std::
   std::vector<Search> searches(missing.size(), Search::not_begun);  // bytes, so that threads do not share one
   parallel_for(missing.size(), options_.threads, stop, [&](std::size_t m) {
     const CanonicalStages& group = canonical[missing[m]];
-    PlanChoice choice = choose_plan(group, *planner_, *target_, stop);
+    auto choice = choices.find(group.text);
+    if (!choice) choice = std::make_shared<const PlanChoice>(choose_plan(group, *planner_, *target_, stop));
     // Without an operator alone there is no plan, so that the best one so far is welcome; another group has to be
     // looked at to its end.
     if (stop.stop_requested() && groups[missing[m]].operators.size() > 1) return;
-    planned[m] = answer_of(plan_chosen("group", group.stages, choice.schedule, *planner_, *target_, {}), graph,
+    planned[m] = answer_of(plan_chosen("group", group.stages, choice->schedule, *planner_, *target_, {}), graph,
                            groups[missing[m]], *planner_, *target_, choices, options_.evaluator, stop);
-    if (options_.choices != nullptr) options_.choices->add(group.text, std::move(choice));
+    if (options_.choices != nullptr) options_.choices->add(group.text, *choice);
     searches[m] = stop.stop_requested() ? Search::cut_short : Search::done;
   });
   std::map<std::string, Answer> cut_short;

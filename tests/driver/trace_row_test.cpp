@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "driver/store/trace_row.h"
+#include "driver/json/trace_row.h"
 #include "tests/driver/tool_runner.h"
 
 namespace stowage::test {

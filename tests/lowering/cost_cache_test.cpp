@@ -81,6 +81,23 @@ TEST_CASE("two caches share a folder") {
   CHECK(CostCache(folder.path(), "other").find(key_a) == nullptr);
 }
 
+TEST_CASE("records of two kinds lie side by side, whatever their texts hold") {
+  const TemporaryFolder folder;
+  const std::string key = hash128_of("a");
+  const std::vector<std::string> texts = {"", " ", "a b", "{\"x\": [1,\n2]}\\n \\", std::string("\0\x1f\xff", 3)};
+  RecordFile costs(folder.path(), costs_of_groups, "same");
+  costs.add(key, "12");
+  costs.save();
+  RecordFile choices(folder.path(), choices_of_planners, "same");
+  for (const std::string& text : texts) choices.add(hash128_of(text), text);
+  choices.save();
+  CHECK(RecordFile(folder.path(), costs_of_groups, "same").records() ==
+        std::map<std::string, std::string>{{key, "12"}});
+  const RecordFile again(folder.path(), choices_of_planners, "same");
+  CHECK(again.records().size() == texts.size());
+  for (const std::string& text : texts) CHECK(again.records().at(hash128_of(text)) == text);
+}
+
 TEST_CASE("a cache of costs is written under a name that nobody can guess") {
   const TemporaryFolder folder;
   const auto precious = folder.path() / "precious";

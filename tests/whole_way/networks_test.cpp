@@ -34,6 +34,7 @@ void check_folder(const std::string& folder, bool trained, const std::string& pl
     const auto inputs = golden ? golden->inputs : seeded_inputs(graph, 1);
     CompileRequest request;
     request.planner = planner;
+    request.costs.cache = costs_of_networks();
     // Late layers of YOLOX amplify rounding beyond what is tolerated, which the check tells from a wrong kernel.
     const auto outputs = checked(compiled(graph, request), inputs);
     std::cout << model.filename().string() << ": checked" << (golden ? ", golden outputs met" : "") << "\n";

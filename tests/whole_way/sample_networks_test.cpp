@@ -34,6 +34,7 @@ void check_network(const std::string& name, std::int64_t batch, const std::strin
   const Graph graph = sample(name, batch);
   CompileRequest request;
   request.planner = planner;
+  request.costs.cache = costs_of_networks();
   request.fusion = fusion;
   const Compilation compilation = compiled(graph, request);
   CHECK(compilation.program.planner == planner);

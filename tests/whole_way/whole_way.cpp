@@ -9,6 +9,7 @@
 #include "lowering/check/check_nest.h"
 #include "lowering/program/program.h"
 #include "lowering/verify/verify.h"
+#include "tests/places.h"
 
 namespace stowage::test {
 
@@ -23,6 +24,8 @@ Compilation compiled(const Graph& graph, const CompileRequest& request) {
   }
   return *std::move(compilation);
 }
+
+std::filesystem::path costs_of_networks() { return build_folder() / "tests" / "whole_way" / "costs"; }
 
 std::vector<Tensor> seeded_inputs(const Graph& graph, std::uint32_t seed) {
   std::mt19937 random(seed);

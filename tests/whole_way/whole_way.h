@@ -2,6 +2,7 @@
 // A graph all the way to checked numbers, for tests.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,10 @@ namespace stowage::test {
 /// Compiles for sw26010, by default with the default strategy and planner; every loop nest is verified. Fails the test
 /// with the diagnostics.
 Compilation compiled(const Graph& graph, const CompileRequest& request = {});
+
+/// Where compilations of whole networks keep their costs: they have many groups in common, and get the plans that they
+/// would get without.
+std::filesystem::path costs_of_networks();
 
 /// Seeded inputs: floats around 0, small non-negative integers (they are indices), truth values.
 std::vector<Tensor> seeded_inputs(const Graph& graph, std::uint32_t seed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What files call the values of a trace's enumerations, in their order (driver/store/trace_row.cpp).
+// What files call the values of a trace's enumerations, in their order (driver/json/trace_row.cpp).
 #pragma once
 
 #include <array>

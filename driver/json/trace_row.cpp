@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/store/trace_row.h"
+#include "driver/json/trace_row.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "driver/store/trace_values.h"
+#include "driver/json/trace_values.h"
 
 namespace stowage {
 
