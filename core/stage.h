@@ -4,8 +4,8 @@
 //     out[s...] = finish( reduce_{r...} body( in_k[index_k(s, r)] ... ) )
 //
 // over spatial axes s (one per output dimension, in order) and reduction axes r. An operator is *defined* by its
-// stages; shapes, FLOPs, bytes, fusion kind, loop nest and the plain evaluation all follow from them
-// (design: "one definition per operator"). Softmax, LayerNormalization and LRN are several stages.
+// stages; shapes, FLOPs, bytes, fusion kind, loop nest and the plain evaluation all follow from them, so
+// that an operator is defined once. Softmax, LayerNormalization and LRN are several stages.
 #pragma once
 
 #include <cstdint>

@@ -18,6 +18,7 @@
 #include "lowering/search/known_boxes.h"
 #include "lowering/search/loop_paths.h"
 #include "lowering/search/schedule_space.h"
+#include "lowering/swtvm/idle_slots.h"
 #include "lowering/swtvm/planner_swtvm.h"
 #include "lowering/time/counts.h"
 #include "lowering/time/dma_alignment.h"

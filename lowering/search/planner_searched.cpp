@@ -25,6 +25,7 @@
 #include "lowering/search/overlap_splits.h"
 #include "lowering/search/told_search.h"
 #include "lowering/search/tried_plans.h"
+#include "lowering/swtvm/idle_slots.h"
 #include "lowering/swtvm/planner_swtvm.h"
 #include "lowering/swtvm/swtvm.h"
 

@@ -311,36 +311,6 @@ Scheduled SwtvmPlanner::complete(const std::string& subject, const StageList& st
   return refusing_idle_slots(model, std::move(scheduled));
 }
 
-std::vector<std::string> idle_slots(const GroupModel& model, const Schedule& complete) {
-  const auto read = read_schedule(model, complete);
-  if (std::holds_alternative<Decision>(read)) return {};
-  return idle_slots(model, complete, std::get<ReadSchedule>(read));
-}
-
-std::vector<std::string> idle_slots(const GroupModel& model, const Schedule& complete, const ReadSchedule& schedule) {
-  std::vector<std::string> idle;
-  for (const BufferId b : model.buffers.ids()) {
-    const ModelBuffer& buffer = model.buffers[b];
-    const auto slots = complete.slots.find(buffer.name);
-    if (buffer.kind == ModelBuffer::Kind::intermediate || slots == complete.slots.end() || slots->second == 1) continue;
-    const std::vector<std::size_t> path = path_of(model, schedule.order, buffer);
-    const auto around = std::span(path).first(schedule.depth[b]);
-    const bool moves =
-        std::any_of(around.begin(), around.end(), [&](std::size_t l) { return schedule.loop(l).trips > 1; });
-    if (!moves) idle.push_back(buffer.name);
-  }
-  return idle;
-}
-
-Scheduled refusing_idle_slots(const GroupModel& model, Scheduled scheduled) {
-  const auto* schedule = std::get_if<Schedule>(&scheduled);
-  if (schedule == nullptr) return scheduled;
-  const std::vector<std::string> idle = idle_slots(model, *schedule);
-  if (idle.empty()) return scheduled;
-  return refuse(
-      fmt::format("slots: {} is moved once with these buffer sizes, and needs no second slot for that", idle.front()));
-}
-
 namespace {
 
 void tell_correlation(const GroupModel& model, const GroupTrace& trace) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "lowering/model/group_model.h"
 #include "lowering/model/planner.h"
@@ -22,12 +21,5 @@ class SwtvmPlanner : public Planner {
 /// person's schedule, or a planner that uses the algorithms to fill in what it has not chosen itself.
 Scheduled run_algorithms(const std::string& subject, const GroupModel& model, const Schedule& fixed,
                          const Target& target, TraceSink trace, SplitBy fixed_by = SplitBy::schedule);
-
-/// Tensors that a complete schedule gives several slots although they are moved once, so that nothing can be moved
-/// beside a computation.
-std::vector<std::string> idle_slots(const GroupModel& model, const Schedule& complete);
-
-/// The schedule, or a refusal where it has such tensors.
-Scheduled refusing_idle_slots(const GroupModel& model, Scheduled scheduled);
 
 }  // namespace stowage

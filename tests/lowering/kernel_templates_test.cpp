@@ -240,7 +240,7 @@ TEST_CASE("of a window over a producer's result every row is held: the producer 
   CHECK(one_core.schedule.buffer.at("rc_2") == 16);
 }
 
-TEST_CASE("a group that computes again, or has work for few cores, is dear but not refused: its cycles say it") {
+TEST_CASE("a group that computes again, or has work for few cores, takes long but is not refused: its cycles say it") {
   Net net;
   const TensorId x = net.input("x", {1, 4, 32, 32});
   const Graph twice = net.done({net.conv("second", net.conv("first", x, 4, 3), 4, 3)});

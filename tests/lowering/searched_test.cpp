@@ -23,6 +23,7 @@
 #include "lowering/program/planned_cost.h"
 #include "lowering/program/planners.h"
 #include "lowering/search/core_grids.h"
+#include "lowering/swtvm/idle_slots.h"
 #include "lowering/swtvm/planner_swtvm.h"
 #include "lowering/verify/verify.h"
 #include "tests/fusion/random_net.h"
