@@ -194,6 +194,7 @@ std::unique_ptr<GroupCost> AthreadBackend::group_cost(const std::string& planner
   if (found == nullptr) return nullptr;
   CostOptions asked = options;
   if (&found->for_costs() != found) asked.choices = nullptr;  // which are not its own
+  if (asked.choices != nullptr) recall_choices(asked.cache, *found, target, *asked.choices);
   return std::make_unique<PlannedGroupCost>(found->for_costs(), target, std::move(asked));
 }
 

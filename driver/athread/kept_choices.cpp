@@ -24,18 +24,21 @@ RecordFile file_of(const std::filesystem::path& folder, const Planner& planner, 
           "choices 1\n" + planning_conditions(planner, target)};
 }
 
+/// Names that are no UTF-8 are none that a plan could have; then they are not read back as they were.
+std::string one_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 }  // namespace
 
 std::string text_of(const PlanChoice& choice) {
   Json json = {{"schedule", to_json(choice.schedule)}, {"records", Json::array()}};
   if (choice.certificate) json["certificate"] = to_json(*choice.certificate);
   for (const TraceRecord& record : choice.records) json["records"].push_back(row_of(record.what));
-  if (choice.records.empty()) return json.dump();
+  if (choice.records.empty()) return one_line(json);
   const TraceRecord& first = choice.records.front();  // subject and names are the same for all
   json["subject"] = first.subject;
   json["iterators"] = first.names->iterators;
   json["buffers"] = first.names->buffers;
-  return json.dump();
+  return one_line(json);
 }
 
 PlanChoice choice_of(const std::string& text) {
@@ -56,12 +59,11 @@ PlanChoice choice_of(const std::string& text) {
 void recall_choices(const std::filesystem::path& folder, const Planner& planner, const Target& target,
                     PlanChoices& choices) {
   const auto file = std::make_shared<const RecordFile>(file_of(folder, planner, target));
-  if (file->records().empty()) return;
   choices.recall_by([file](const std::string& canonical_text) -> std::optional<PlanChoice> {
-    const auto found = file->records().find(hash128_of(canonical_text));
-    if (found == file->records().end()) return std::nullopt;
+    const auto text = file->find(hash128_of(canonical_text));
+    if (!text) return std::nullopt;
     try {
-      return choice_of(found->second);
+      return choice_of(*text);
     } catch (const std::exception&) {
       return std::nullopt;  // as if it were not there
     }
@@ -72,13 +74,17 @@ void keep_choices(const std::filesystem::path& folder, const Planner& planner, c
                   const PlanChoices& choices) {
   if (folder.empty()) return;
   std::optional<RecordFile> file;
+  bool is_changed = false;
   for (const auto& [canonical_text, choice] : choices.all()) {
     if (choice->records.empty() || choice->cut_short) continue;
     if (!file) file.emplace(file_of(folder, planner, target));
     const std::string key = hash128_of(canonical_text);
-    if (!file->records().contains(key)) file->add(key, text_of(*choice));
+    std::string text = text_of(*choice);
+    if (file->find(key) == text) continue;  // what was recalled; one that could not be read is replaced
+    file->add(key, std::move(text));
+    is_changed = true;
   }
-  if (file) file->save();
+  if (is_changed) file->save();
 }
 
 }  // namespace stowage

@@ -41,8 +41,10 @@ std::optional<GroupCost::Answer> answer_of(std::string_view text) {
 
 CostCache::CostCache(std::filesystem::path folder, const std::string& conditions)
     : file_(std::move(folder), costs_of_groups, conditions) {
-  for (const auto& [key, text] : file_.records()) {
-    if (auto answer = answer_of(text)) answers_.emplace(key, *std::move(answer));
+  for (const std::string& key : file_.keys()) {
+    const auto text = file_.find(key);
+    auto answer = text ? answer_of(*text) : std::nullopt;
+    if (answer) answers_.emplace(key, *std::move(answer));
   }
 }
 

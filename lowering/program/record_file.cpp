@@ -5,7 +5,6 @@
 #include <array>
 #include <chrono>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -23,11 +22,11 @@ namespace stowage {
 namespace {
 
 namespace fs = std::filesystem;
-using Records = std::map<std::string, std::string>;
+using Lines = std::map<std::string, std::string_view, std::less<>>;
 
 constexpr std::array<std::string_view, 2> kinds = {costs_of_groups, choices_of_planners};
 constexpr std::size_t max_files = 64;             ///< of one kind; conditions not asked for longest are forgotten
-constexpr std::uintmax_t max_bytes = 64U << 20U;  ///< of one file; a larger one starts anew
+constexpr std::uintmax_t max_bytes = 16U << 20U;  ///< of one file; a larger one starts anew
 constexpr std::size_t key_digits = 32;
 
 std::string checksum_of(std::string_view text) { return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size())); }
@@ -65,24 +64,33 @@ std::string line_of(const std::string& key, const std::string& text) {
   return line + checksum_of(line) + "\n";
 }
 
-/// Takes the record of a line; one that is damaged changes nothing.
-void read_line(std::string_view line, Records& records) {
-  const std::size_t first = line.find(' ');
+/// The text of a line; nothing where it is damaged.
+std::optional<std::string> text_of(std::string_view line) {
   const std::size_t last = line.rfind(' ');
-  if (first != key_digits || last == first || last == std::string_view::npos) return;
-  if (checksum_of(line.substr(0, last + 1)) != line.substr(last + 1)) return;
-  records.insert_or_assign(std::string(line.substr(0, first)),
-                           line_unescaped(line.substr(first + 1, last - first - 1)));
+  if (last == std::string_view::npos || last <= key_digits) return std::nullopt;
+  if (checksum_of(line.substr(0, last + 1)) != line.substr(last + 1)) return std::nullopt;
+  return line_unescaped(line.substr(key_digits + 1, last - key_digits - 1));
 }
 
-Records read_records(const fs::path& file) {
-  Records records;
+std::vector<char> read_text(const fs::path& file) {
   std::error_code failure;
-  const std::uintmax_t size = fs::file_size(file, failure);
-  if (failure || size > max_bytes) return records;
+  const std::uintmax_t size = fs::is_regular_file(file, failure) ? fs::file_size(file, failure) : 0;
+  if (failure || size > max_bytes) return {};
   std::ifstream stream(file, std::ios::binary);
-  for (std::string line; std::getline(stream, line);) read_line(line, records);
-  return records;
+  std::vector<char> text(size);
+  stream.read(text.data(), static_cast<std::streamsize>(size));
+  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(stream.gcount(), 0)));
+  return text;
+}
+
+Lines lines_by_key(std::string_view text) {
+  Lines lines;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (line.find(' ') == key_digits) lines.insert_or_assign(std::string(line.substr(0, key_digits)), line);
+  }
+  return lines;
 }
 
 /// The kind of a file of ours with the name "KEY.costs", with the hash of the conditions, and of no other.
@@ -134,24 +142,45 @@ std::string hash128_of(std::string_view text) {
 RecordFile::RecordFile(fs::path folder, std::string_view kind, const std::string& conditions) {
   if (folder.empty()) return;
   file_ = std::move(folder) / (hash128_of(conditions) + std::string(kind));
-  records_ = read_records(file_);
+  text_ = read_text(file_);
+  lines_ = lines_by_key({text_.data(), text_.size()});
+  std::error_code failure;
+  if (!text_.empty()) fs::last_write_time(file_, fs::file_time_type::clock::now(), failure);  // tidy() goes by it
 }
 
-void RecordFile::add(const std::string& key, std::string text) {
-  changed_ = records_.try_emplace(key, std::move(text)).second || changed_;
+std::optional<std::string> RecordFile::find(const std::string& key) const {
+  if (const auto added = added_.find(key); added != added_.end()) return added->second;
+  const auto line = lines_.find(key);
+  return line == lines_.end() ? std::nullopt : text_of(line->second);
+}
+
+std::vector<std::string> RecordFile::keys() const {
+  std::vector<std::string> keys;
+  for (const auto& [key, line] : lines_) keys.push_back(key);
+  for (const auto& [key, text] : added_) {
+    if (!lines_.contains(key)) keys.push_back(key);
+  }
+  return keys;
 }
 
 void RecordFile::save() {
-  if (file_.empty() || !changed_) return;
-  changed_ = false;
+  if (file_.empty() || added_.empty()) return;
   std::error_code failure;
   fs::create_directories(file_.parent_path(), failure);
   // Of two that save at once none loses what the other has added; without the lock that would be computed once more.
   constexpr std::chrono::seconds patience(5);
   const FileLock lock(file_, patience);
-  records_.merge(read_records(file_));
+  std::map<std::string, std::string> lines;
+  std::size_t bytes = 0;
+  for (const auto& [key, record] : added_) bytes += lines.emplace(key, line_of(key, record)).first->second.size();
+  const std::vector<char> there = read_text(file_);
+  if (bytes + there.size() <= max_bytes) {
+    for (const auto& [key, line] : lines_by_key({there.data(), there.size()})) {
+      if (text_of(line)) lines.emplace(key, std::string(line) + "\n");
+    }
+  }
   std::string text;
-  for (const auto& [key, record] : records_) text += line_of(key, record);
+  for (const auto& [key, line] : lines) text += line;
   FileWriter writer(file_);
   if (!writer.write(text) || writer.commit()) return;
   tidy(file_.parent_path(), file_.extension().string());

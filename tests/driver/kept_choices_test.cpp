@@ -89,6 +89,11 @@ TEST_CASE("what was chosen before is taken, and only for its planner and target"
   REQUIRE(found);
   CHECK(found->schedule == choice.schedule);
   CHECK(found->records.size() == 1);
+  choice.schedule.launch = LaunchedBy::spawn;  // as if what is on disk could not be read
+  PlanChoices second;
+  second.add("a group", choice);
+  keep_choices(folder.path(), planner, target, second);
+  CHECK(recalled(planner, target)->schedule == choice.schedule);
   CHECK_FALSE(recalled(*find_planner("optimal"), target));
   CHECK_FALSE(recalled(planner, fixtures::sunway({"cores.count=32"})));
   PlanChoices others;
@@ -117,6 +122,7 @@ TEST_CASE("damaged choices are as good as none") {
     write_text(file, text);
     REQUIRE(run_stowage(compile_operators("again", "searched")).code == 0);
     CHECK(files_below("again") == expected);
+    CHECK(read_text(file) == whole);  // mended
   }
 }
 

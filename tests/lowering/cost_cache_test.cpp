@@ -91,11 +91,31 @@ TEST_CASE("records of two kinds lie side by side, whatever their texts hold") {
   RecordFile choices(folder.path(), choices_of_planners, "same");
   for (const std::string& text : texts) choices.add(hash128_of(text), text);
   choices.save();
-  CHECK(RecordFile(folder.path(), costs_of_groups, "same").records() ==
-        std::map<std::string, std::string>{{key, "12"}});
-  const RecordFile again(folder.path(), choices_of_planners, "same");
-  CHECK(again.records().size() == texts.size());
-  for (const std::string& text : texts) CHECK(again.records().at(hash128_of(text)) == text);
+  const RecordFile of_costs(folder.path(), costs_of_groups, "same");
+  CHECK(of_costs.keys() == std::vector<std::string>{key});
+  CHECK(of_costs.find(key) == "12");
+  RecordFile again(folder.path(), choices_of_planners, "same");
+  CHECK(again.keys().size() == texts.size());
+  for (const std::string& text : texts) CHECK(again.find(hash128_of(text)) == text);
+  again.add(hash128_of(texts[0]), "another one");
+  CHECK(again.find(hash128_of(texts[0])) == "another one");
+  again.save();
+  const RecordFile last(folder.path(), choices_of_planners, "same");
+  CHECK(last.keys().size() == texts.size());
+  CHECK(last.find(hash128_of(texts[0])) == "another one");
+  CHECK(last.find(hash128_of(texts[1])) == texts[1]);
+}
+
+TEST_CASE("a file of records that is read is one that is in use") {
+  const TemporaryFolder folder;
+  RecordFile costs(folder.path(), costs_of_groups, "same");
+  costs.add(hash128_of("a"), "12");
+  costs.save();
+  const fs::path file = only_file(folder.path());
+  const auto day_ago = fs::file_time_type::clock::now() - std::chrono::hours(24);
+  fs::last_write_time(file, day_ago);
+  CHECK(RecordFile(folder.path(), costs_of_groups, "same").find(hash128_of("a")) == "12");
+  CHECK(fs::last_write_time(file) > day_ago + std::chrono::hours(23));
 }
 
 TEST_CASE("a cache of costs is written under a name that nobody can guess") {
