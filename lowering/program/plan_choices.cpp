@@ -27,10 +27,6 @@ PlanChoice choose_in(const StageForm& form, const CanonicalStages& canonical, co
   return choice;
 }
 
-}  // namespace
-
-namespace {
-
 PlanChoice best_choice(const CanonicalStages& canonical, const Planner& planner, const Target& target,
                        const std::stop_token& over) {
   const std::vector<StageForm> forms = forms_to_plan(planner, canonical.stages, {}, target);

@@ -44,7 +44,7 @@ class PlannedGroupCost : public GroupCost {
 /// there is none. Costs of another build are not believed.
 std::string build_id();
 
-/// Everything but a group that what a planner chooses for it depends on.
+/// All that a planner's choice for a group depends on, but for the group itself.
 std::string planning_conditions(const Planner& planner, const Target& target);
 
 }  // namespace stowage

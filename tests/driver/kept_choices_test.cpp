@@ -28,10 +28,10 @@ fs::path choices_in(const fs::path& folder) {
   return found.front();
 }
 
-/// Trace and plan of LeNet's operators alone, all that a search tells.
+/// Each operator alone, so that all that are alike are searched.
 std::vector<std::string> compile_operators(const std::string& folder, const std::string& planner) {
-  return {"compile",      "lenet.onnx", "--fusion", "none", "--planner", planner,
-          "--cost-cache", "cache",      "-o",       folder, "--force"};
+  return {"compile",      "network.onnx", "--fusion", "none", "--planner", planner,
+          "--cost-cache", "cache",        "-o",       folder, "--force"};
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ std::vector<std::string> compile_operators(const std::string& folder, const std:
 TEST_CASE("what planners choose is read back from its text as it was") {
   for (const std::string planner : {"searched", "optimal"}) {
     const Workplace here;
-    REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
+    REQUIRE(run_stowage({"network", "lenet", "-o", "network.onnx"}).code == 0);
     REQUIRE(run_stowage(compile_operators("out", planner)).code == 0);
     const std::string lines = read_text(choices_in("cache"));
     // A line is "KEY TEXT CHECKSUM".
@@ -105,7 +105,7 @@ TEST_CASE("what was chosen before is taken, and only for its planner and target"
 
 TEST_CASE("damaged choices are as good as none") {
   const Workplace here;
-  REQUIRE(run_stowage({"network", "matmul", "-o", "lenet.onnx"}).code == 0);
+  REQUIRE(run_stowage({"network", "matmul", "-o", "network.onnx"}).code == 0);
   REQUIRE(run_stowage(compile_operators("expected", "searched")).code == 0);
   const auto expected = files_below("expected");
   const fs::path file = choices_in("cache");

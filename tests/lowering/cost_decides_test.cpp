@@ -150,7 +150,7 @@ std::int64_t least_of_some(const StageList& stages, const Target& target, unsign
 
 TEST_CASE("no plan that the search finds is refused: of random operators, and of groups of two to four") {
   const std::uint64_t seed = number_from("STOWAGE_SEED", 20261122);
-  const std::uint64_t rounds = number_from("STOWAGE_ROUNDS", 100);
+  const std::uint64_t rounds = number_from("STOWAGE_ROUNDS", 200);
   const Target target = sunway();
   for (const bool several : {false, true}) {
     std::uint64_t refused = 0;
@@ -188,7 +188,7 @@ TEST_CASE("no plan that the search finds is refused: of random operators, and of
 
 TEST_CASE("twice as many cores are never slower under planner searched: random operators and groups") {
   const std::uint64_t seed = number_from("STOWAGE_SEED", 20261123);
-  const std::uint64_t rounds = number_from("STOWAGE_ROUNDS", 100);
+  const std::uint64_t rounds = number_from("STOWAGE_ROUNDS", 200);
   std::uint64_t costlier = 0;
   std::uint64_t cheaper = 0;
   std::string examples;

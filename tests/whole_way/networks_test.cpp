@@ -78,7 +78,6 @@ TEST_CASE("exported networks with seeded weights, compiled and emulated, meet th
 TEST_CASE("exported networks with seeded weights, compiled and emulated, meet the reference: the even ones") {
   check_folder("exported", false, "searched", Half::even);
 }
-// The same networks as above, as others wrote them.
-TEST_CASE("light networks, compiled and emulated, meet the reference") { check_folder("light", false, "swtvm"); }
+TEST_CASE("light networks, compiled and emulated, meet the reference") { check_folder("light", false, "searched"); }
 
 }  // namespace stowage::test

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <iostream>
-#include <set>
 #include <thread>
 
 #include "driver/backend/count_errors.h"
@@ -47,18 +46,13 @@ std::string run_emulated(const NodeTestCase& test, EmittedProgram& emitted) {
   return {};
 }
 
-/// But those of which `elsewhere` has one of the same name, which differs at most in its operator set: that is up to
-/// the import, whose tests run both.
-void check_source(NodeTestSource source, const NodeTestList& elsewhere = {}) {
-  NodeTestList list = find_node_tests(source);
+void check_source(NodeTestSource source) {
+  const NodeTestList list = find_node_tests(source);
   if (!list.skipped.empty()) {
     WARN(list.skipped);
     return;
   }
   CHECK(list.tests.size() >= list.at_least);
-  std::set<std::string> names;
-  for (const NodeTest& test : elsewhere.tests) names.insert(test.name);
-  std::erase_if(list.tests, [&](const NodeTest& test) { return names.contains(test.name); });
   struct Outcome {
     bool skipped = false;
     std::string failure;
@@ -105,7 +99,7 @@ void check_source(NodeTestSource source, const NodeTestList& elsewhere = {}) {
 }  // namespace
 
 TEST_CASE("the operator tests of Debian's ONNX pass compiled and emulated") {
-  check_source(NodeTestSource::debian_package, find_node_tests(NodeTestSource::onnx_1_23));
+  check_source(NodeTestSource::debian_package);
 }
 
 TEST_CASE("the operator tests of ONNX 1.23 pass compiled and emulated") { check_source(NodeTestSource::onnx_1_23); }
