@@ -11,7 +11,7 @@
 #include "core/quoting.h"
 #include "driver/athread/athread_schedule.h"
 #include "driver/athread/kept_choices.h"
-#include "driver/athread/stored_nest.h"
+#include "driver/athread/stored_plan.h"
 #include "driver/athread/stored_schedule.h"
 #include "driver/json/certificate_json.h"
 #include "driver/json/damage.h"
@@ -31,32 +31,6 @@
 namespace stowage {
 
 namespace {
-
-Json to_json(const Plan& plan) {
-  Json json;
-  json["schedule"] = to_json(plan.schedule);
-  if (plan.is_fixed) json["fixed"] = true;
-  json["stages"] = lines_of(to_text(plan.nest.stages));
-  json["nest"] = lines_of(to_text(plan.nest));
-  json["ldm_bytes"] = plan.nest.ldm_bytes;
-  json["dma"] = Json::array();
-  for (const auto& [statement, totals] : plan.counts.dma) {
-    json["dma"].push_back({{"statement", statement.index()},
-                           {"transfers", totals.transfers},
-                           {"operations", totals.operations},
-                           {"bytes", totals.bytes}});
-  }
-  json["cycles"] = plan.time.cycles;
-  if (plan.certificate) json["certificate"] = to_json(*plan.certificate);
-  json["time"] = Json::array();
-  for (const TimeTerm& term : plan.time.terms) {
-    json["time"].push_back({{"term", name_of(term.cost)},
-                            {"cycles", term.cycles},
-                            {"formula", formula_text(term.cost)},
-                            {"source", source_of(term.cost)}});
-  }
-  return json;
-}
 
 /// In the place of a schedule: of a plan that the management core carries out, why it does.
 constexpr const char* management_key = "management_core";
@@ -250,31 +224,16 @@ Json AthreadBackend::stored(const StepPlan& plan) const {
   return to_json(*athread);
 }
 
-StepWork AthreadBackend::restored(const Json& entries, const std::string& text, const Graph& graph,
-                                  const FusedOperator& group, const Target& target) const {
-  const Json& schedule = entries.at("schedule");
-  const std::string kind = kind_of_step(entries);
-  if (kind == ManagementStep::kind.key) return restored_management(schedule, text, graph, group, target);
-  if (kind == LibraryCall::kind.key) return restored_call(schedule, text, graph, group, target);
-  if (!kind.empty()) throw Damage(fmt::format("'{}' is of the kind '{}', which this tool has not", group.name, kind));
-  Plan plan;
-  plan.schedule = schedule_of(schedule);
-  plan.nest = read_nest(text, graph, group, form_of(plan.schedule), target);
-  const GroupModel model = build_group_model(plan.nest.stages, target);
-  if (const auto broken = other_memory(plan.nest, model)) {
-    throw Damage(fmt::format("the loop nest of '{}': {}", group.name, *broken));
-  }
-  if (const auto broken = broken_schedule(group.name, model, plan.schedule, target)) {
-    throw Damage(fmt::format("the schedule of '{}' cannot hold: {}", group.name, *broken));
-  }
-  if (const auto broken = other_than_schedule(plan.nest, model, plan.schedule)) {
-    throw Damage(fmt::format("the loop nest of '{}' is not that of its schedule: {}", group.name, *broken));
-  }
-  plan.counts = predict_counts(plan.nest);
-  plan.time = estimate_time(plan.nest, plan.counts, target);
-  plan.is_fixed = entries.contains("fixed") && entries.at("fixed").get<bool>();
-  if (entries.contains("certificate")) plan.certificate = read_certificate(entries.at("certificate"));
-  return launch_of(std::move(plan));
+StepReader AthreadBackend::step_reader(const Graph& graph, const Target& target) const {
+  const auto known = std::make_shared<KnownNests>();
+  return [&graph, &target, known](const Json& entries, const std::string& text, const FusedOperator& group) {
+    const Json& schedule = entries.at("schedule");
+    const std::string kind = kind_of_step(entries);
+    if (kind == ManagementStep::kind.key) return restored_management(schedule, text, graph, group, target);
+    if (kind == LibraryCall::kind.key) return restored_call(schedule, text, graph, group, target);
+    if (!kind.empty()) throw Damage(fmt::format("'{}' is of the kind '{}', which this tool has not", group.name, kind));
+    return launch_of(read_plan(entries, text, graph, group, target, *known));
+  };
 }
 
 EmittedProgram AthreadBackend::emit(const Program& program, const std::string& signature) const {

@@ -34,8 +34,7 @@ class AthreadBackend final : public Backend {
   [[nodiscard]] StepWork moved(const StepWork& work, const Graph& graph, const FusedOperator& group,
                                const Target& target) const override;
   [[nodiscard]] Json stored(const StepPlan& plan) const override;
-  [[nodiscard]] StepWork restored(const Json& entries, const std::string& text, const Graph& graph,
-                                  const FusedOperator& group, const Target& target) const override;
+  [[nodiscard]] StepReader step_reader(const Graph& graph, const Target& target) const override;
   [[nodiscard]] EmittedProgram emit(const Program& program, const std::string& signature) const override;
   [[nodiscard]] Result<BackendRun> run(const Program& program, const EmittedProgram& emitted,
                                        std::span<const Tensor> inputs, const RunSettings& settings,

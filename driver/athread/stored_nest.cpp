@@ -16,8 +16,6 @@
 #include "lowering/ir/loop_nest_parser.h"
 #include "lowering/model/group_model.h"
 #include "lowering/program/canonical_stages.h"
-#include "lowering/verify/verify.h"
-#include "lowering/verify/verify_results.h"
 
 namespace stowage {
 
@@ -85,8 +83,7 @@ Broken take_definitions(StageList& stored, const StageList& defined, const Unkno
 
 }  // namespace
 
-LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOperator& group, const StageForm& form,
-                   const Target& target) {
+LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOperator& group, const StageForm& form) {
   const auto refuse = [&](const std::string& reason) {
     throw Damage(fmt::format("the loop nest of '{}': {}", group.name, reason));
   };
@@ -112,8 +109,6 @@ LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOpera
       broken_definition.reset();
   }
   if (broken_definition) refuse(*broken_definition);
-  if (const auto broken = verify(nest, target)) refuse(*broken);
-  if (const auto broken = verify_results(nest, target)) refuse(*broken);
   return nest;
 }
 

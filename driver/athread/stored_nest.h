@@ -25,10 +25,9 @@
 
 namespace stowage {
 
-/// Parses the nest of a sound group, gives its constants their values and shows the first two, save where its tensors
+/// Parses the nest of a sound group, gives its constants their values and shows the first of it, save where its tensors
 /// lie. Throws Damage.
-LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOperator& group, const StageForm& form,
-                   const Target& target);
+LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOperator& group, const StageForm& form);
 
 /// What of a nest's tensors in main memory is not as the graph has it, or nothing: kernels get them in the order of the
 /// stages' tensors, each where the memory map puts it.

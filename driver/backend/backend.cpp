@@ -130,18 +130,19 @@ Json Backend::stored(const StepPlan& plan) const {
   return {{"schedule", chosen(plan)}, {"nest", lines_of(plan.text())}};
 }
 
-StepWork Backend::restored(const Json& entries, const std::string& text, const Graph& graph, const FusedOperator& group,
-                           const Target& target) const {
-  Numbers numbers;
-  for (const NumberKey& key : schedule_keys()) {
-    numbers[key.name] = whole_number(entries.at("schedule").at(key.name), key.range.low, key.range.high);
-  }
-  StepWork work = planned_again(*this, numbers, graph, group, target);
-  const StepPlan& plan = *std::get<KernelLaunch>(work).plan;
-  if (plan.text() != text || chosen(plan) != numbers) {
-    throw Damage(fmt::format("'{}' is not what this version plans", group.name));
-  }
-  return work;
+StepReader Backend::step_reader(const Graph& graph, const Target& target) const {
+  return [this, &graph, &target](const Json& entries, const std::string& text, const FusedOperator& group) {
+    Numbers numbers;
+    for (const NumberKey& key : schedule_keys()) {
+      numbers[key.name] = whole_number(entries.at("schedule").at(key.name), key.range.low, key.range.high);
+    }
+    StepWork work = planned_again(*this, numbers, graph, group, target);
+    const StepPlan& plan = *std::get<KernelLaunch>(work).plan;
+    if (plan.text() != text || chosen(plan) != numbers) {
+      throw Damage(fmt::format("'{}' is not what this version plans", group.name));
+    }
+    return work;
+  };
 }
 
 std::string Backend::default_layout(const std::string& /*planner*/) const { return std::string(given_layout); }

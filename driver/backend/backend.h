@@ -48,6 +48,11 @@ struct WorkContext {
   ProgressSink progress = {};
 };
 
+/// The plan of a sound group from the entries of its step (Backend::stored) and its nest as one text. Threads may call
+/// it at once; what equal steps have in common it may find out once. Throws Damage (driver/json/damage.h), or what the
+/// JSON library does.
+using StepReader = std::function<StepWork(const Json& entries, const std::string& text, const FusedOperator& group)>;
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -69,7 +74,7 @@ class Backend {
   /// What the summary of a compilation compares it with. A family that knows nothing leaves it as it is.
   [[nodiscard]] virtual std::vector<Alternative> alternatives(const CompiledBy& compiled) const;
   /// A family whose schedules are numbers says which, and those of a kernel, with which plan_group() by the default
-  /// planner plans it again. It leaves read_schedule(), moved(), stored() and restored() as they are.
+  /// planner plans it again. It leaves read_schedule(), moved(), stored() and step_reader() as they are.
   [[nodiscard]] virtual std::vector<NumberKey> schedule_keys() const;
   [[nodiscard]] virtual Numbers chosen(const StepPlan& plan) const;
   /// Reads one schedule of a file into `fixed`, or reports why it cannot be one.
@@ -105,10 +110,8 @@ class Backend {
   /// chose, and "nest", lines of text that say what runs; those two are read back, and what else the family needs. The
   /// step's `kind` is there already where it is no kernel (StepKind::key).
   [[nodiscard]] virtual Json stored(const StepPlan& plan) const;
-  /// The plan of a sound group from these entries, and its nest as one text. Throws Damage (driver/json/damage.h), or
-  /// what the JSON library does.
-  [[nodiscard]] virtual StepWork restored(const Json& entries, const std::string& text, const Graph& graph,
-                                          const FusedOperator& group, const Target& target) const;
+  /// Reads the launched steps of a program of `graph` back, both of which must outlive what is returned.
+  [[nodiscard]] virtual StepReader step_reader(const Graph& graph, const Target& target) const;
 
   /// The sources of a program. Those that are no more than its own begin with `signature` as a comment, unless it is
   /// empty; what equal programs share does not.

@@ -179,12 +179,11 @@ void add_steps(const StoredPlan& stored, Compilation& compilation, const std::st
     throw Damage(fmt::format("'{}' is {}", program.steps[i].group.name,
                              is_view ? "a view with a schedule" : "launched and has no schedule"));
   }
+  const StepReader read_step = backend_of(compilation).step_reader(graph, program.target);
   parallel_for(program.steps.size(), 0, stop, [&](std::size_t number) {
-    const StepId i(number);
-    if (!stored.steps[i].launched) return;
-    program.steps[i].work =
-        backend_of(compilation)
-            .restored(*stored.steps[i].launched, stored.steps[i].nest, graph, program.steps[i].group, program.target);
+    const StoredStep& step = stored.steps[StepId(number)];
+    ProgramStep& read = program.steps[StepId(number)];
+    if (step.launched) read.work = read_step(*step.launched, step.nest, read.group);
   });
   if (stop.stop_requested()) throw ReadingStopped();
   program.memory = plan_memory(program.fused, program.steps, program.target.main_memory.line_bytes);

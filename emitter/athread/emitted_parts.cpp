@@ -11,21 +11,48 @@
 
 #include "core/overloaded.h"
 #include "core/parallel.h"
+#include "lowering/program/canonical_nest.h"
 #include "lowering/program/launches.h"
 #include "lowering/program/library_plan.h"
 
 namespace stowage {
 namespace {
 
-/// Kernels are equal where these are; texts of all of a large network would be much memory.
+/// Kernels are equal where these are, and so are nests; texts of all of a large network would be much memory.
 struct KernelHash {
   std::uint64_t name = 0;  ///< goes into the kernel's name
   XXH128_hash_t text{};
 };
 
-KernelHash hash_of_kernel(const LoopNest& nest, const Target& target) {
-  const std::string canonical = canonical_kernel(nest, target);
-  return {XXH64(canonical.data(), canonical.size(), 0), XXH3_128bits(canonical.data(), canonical.size())};
+using HashKey = std::pair<std::uint64_t, std::uint64_t>;
+HashKey key_of(const KernelHash& hash) { return {hash.text.high64, hash.text.low64}; }
+
+KernelHash hash_of(const std::string& text) {
+  return {XXH64(text.data(), text.size(), 0), XXH3_128bits(text.data(), text.size())};
+}
+
+/// Of the kernels of all steps that launch one. Kernels of equal nests are equal, so they are written down once.
+IdVector<StepId, KernelHash> hash_kernels(const Program& program) {
+  const std::size_t count = program.steps.size();
+  IdVector<StepId, KernelHash> nests(count);
+  const auto nest_of = [&](StepId step) -> const LoopNest& { return program.steps[step].plan()->nest; };
+  std::vector<StepId> launched;
+  for (const StepId s : program.steps.ids()) {
+    if (program.steps[s].plan() != nullptr) launched.push_back(s);
+  }
+  parallel_for(launched.size(), 0, {},
+               [&](std::size_t i) { nests[launched[i]] = hash_of(canonical_text(nest_of(launched[i]))); });
+  std::map<HashKey, StepId> first;
+  std::vector<StepId> different;
+  for (const StepId s : launched) {
+    if (first.emplace(key_of(nests[s]), s).second) different.push_back(s);
+  }
+  IdVector<StepId, KernelHash> kernels(count);
+  parallel_for(different.size(), 0, {}, [&](std::size_t i) {
+    kernels[different[i]] = hash_of(canonical_kernel(nest_of(different[i]), program.target));
+  });
+  for (const StepId s : launched) kernels[s] = kernels[first.at(key_of(nests[s]))];
+  return kernels;
 }
 
 /// What a kernel's name begins with; its hash follows. File scope leaves no name that begins with '_'.
@@ -46,15 +73,10 @@ class PartsFinder {
   }
 
  private:
-  using KnownKernels = std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t>;  ///< by hash
+  using KnownKernels = std::map<HashKey, std::size_t>;
 
   void find_kernels() {
-    IdVector<StepId, KernelHash> hashes(program_.steps.size());
-    parallel_for(program_.steps.size(), 0, {}, [&](std::size_t i) {
-      const StepId s(i);
-      if (program_.steps[s].plan() != nullptr)
-        hashes[s] = hash_of_kernel(program_.steps[s].plan()->nest, program_.target);
-    });
+    const IdVector<StepId, KernelHash> hashes = hash_kernels(program_);
     KnownKernels known;
     for (const StepId s : program_.steps.ids()) {
       std::visit(Overloaded{[](const ViewStep&) {}, [&](const KernelLaunch&) { add_layer(s, hashes[s], known); },
@@ -77,7 +99,7 @@ class PartsFinder {
     IdentifierPool names;
     for (const NestTensor& tensor : nest.tensors) layer.tensors.push_back(names.take_of_model(tensor.name));
 
-    const auto [found, is_new] = known.emplace(std::pair(hash.text.high64, hash.text.low64), parts_.kernels.size());
+    const auto [found, is_new] = known.emplace(key_of(hash), parts_.kernels.size());
     layer.kernel = found->second;
     if (is_new) {
       const std::string prefix = kernel_prefix(nest.name);

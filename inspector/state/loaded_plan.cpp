@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,7 +15,25 @@ namespace stowage::inspector {
 
 namespace {
 
-StepFacts facts_of(const Program& program, const EmittedProgram& emitted, StepId index) {
+using StatementCycles = std::map<StatementId, std::int64_t>;
+
+/// By kernel: steps that share one take the same.
+std::map<std::string, StatementCycles> cycles_of_kernels(const Program& program, const EmittedProgram& emitted,
+                                                         const std::stop_token& stop) {
+  std::map<std::string, StatementCycles> by_kernel;
+  std::vector<std::pair<const Plan*, StatementCycles*>> wanted;
+  for (const StepId step : program.steps.ids()) {
+    if (program.steps[step].plan() == nullptr) continue;
+    const auto [kernel, is_new] = by_kernel.try_emplace(emitted.kernel_of_step[step]);
+    if (is_new) wanted.emplace_back(program.steps[step].plan(), &kernel->second);
+  }
+  parallel_for(wanted.size(), 0, stop,
+               [&](std::size_t i) { *wanted[i].second = cycles_by_statement(*wanted[i].first, program.target); });
+  return by_kernel;
+}
+
+StepFacts facts_of(const Program& program, const EmittedProgram& emitted,
+                   const std::map<std::string, StatementCycles>& cycles_of_kernel, StepId index) {
   StepFacts facts;
   facts.step = &program.steps[index];
   facts.plan = facts.step->plan();
@@ -36,7 +55,7 @@ StepFacts facts_of(const Program& program, const EmittedProgram& emitted, StepId
     facts.statements[span.statement].text_line =
         static_cast<int>(std::count(begin, begin + static_cast<std::ptrdiff_t>(span.begin), '\n'));
   }
-  const std::map<StatementId, std::int64_t> cycles = cycles_by_statement(plan, program.target);
+  const StatementCycles& cycles = cycles_of_kernel.at(emitted.kernel_of_step[index]);
   for (std::size_t number = facts.statements.size(); number-- > 0;) {
     const StatementId id(number);
     StatementFacts& statement = facts.statements[id];
@@ -91,9 +110,11 @@ PlanPtr make_loaded_plan(Compilation compilation, std::string origin, std::strin
   plan->totals = totals_of(program);
   plan->step_of_operator.assign(plan->graph().operators().size(), StepId());
   plan->steps.assign(program.steps.size(), {});
+  const EmittedProgram& emitted = plan->compilation.emitted;
+  const std::map<std::string, StatementCycles> cycles = cycles_of_kernels(program, emitted, stop);
   parallel_for(program.steps.size(), 0, stop, [&](std::size_t i) {
     const StepId step(i);
-    plan->steps[step] = facts_of(program, plan->compilation.emitted, step);
+    plan->steps[step] = facts_of(program, emitted, cycles, step);
   });
   if (stop.stop_requested()) return nullptr;
   for (const StepId i : program.steps.ids()) {

@@ -2,7 +2,7 @@
 // The printer of loop nests. docs/ir.md has the grammar; lowering/ir/loop_nest_parser.h reads it back.
 #include <algorithm>
 #include <map>
-#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,6 +11,7 @@
 #include "core/text_cursor.h"
 #include "lowering/ir/loop_nest.h"
 #include "lowering/ir/loop_nest_parser.h"
+#include "lowering/ir/written_names.h"
 
 namespace stowage {
 namespace {
@@ -19,25 +20,6 @@ namespace {
 constexpr std::int64_t max_inline_elements = 8;
 /// Those that a definition itself brought along exist nowhere else.
 constexpr std::int64_t max_inline_elements_of_definition = 1 << 16;
-
-/// Written names: as they are, with "_2", "_3" … where two things share one.
-std::vector<std::string> written_names(const std::vector<std::string>& names) {
-  std::vector<std::string> written;
-  std::set<std::string> taken;
-  for (const std::string& name : names) {
-    std::string unique = name;
-    for (int number = 2; !taken.insert(unique).second; ++number) unique = fmt::format("{}_{}", name, number);
-    written.push_back(quoted_name(unique));
-  }
-  return written;
-}
-
-template <class List, class Name>
-std::vector<std::string> names_in(const List& list, Name name) {
-  std::vector<std::string> names;
-  for (const auto& entry : list) names.push_back(name(entry));
-  return written_names(names);
-}
 
 /// The lookup tables of a nest, each under a name of its own.
 class Tables {
@@ -99,39 +81,28 @@ class Tables {
 
 class Printer {
  public:
-  explicit Printer(const LoopNest& nest, const UnknownValues& unknown = {})
-      : nest_(nest),
-        unknown_(unknown),
-        variables_(names_in(nest.variables, [](const NestVariable& v) { return v.name; })),
-        stage_tensors_(IdVector<StageTensorId, std::string>(
-            names_in(nest.stages.tensors, [](const StageTensor& t) { return t.name; }))),
-        stages_(IdVector<StageId, std::string>(names_in(nest.stages.stages, [](const Stage& s) { return s.name; }))),
-        tensors_(
-            IdVector<NestTensorId, std::string>(names_in(nest.tensors, [](const NestTensor& t) { return t.name; }))),
-        buffers_(IdVector<BufferId, std::string>(names_in(nest.buffers, [](const Buffer& b) { return b.name; }))) {
-    for (const Stage& stage : nest.stages.stages) {
-      axes_.push_back(names_in(stage.axes, [](const Axis& a) { return a.name; }));
-    }
+  Printer(const LoopNest& nest, WrittenNames names, UnknownValues unknown = {})
+      : nest_(nest), names_(std::move(names)), unknown_(std::move(unknown)) {
     collect_tables();
   }
 
   SpannedText run() {
-    line(0, fmt::format("nest {} {{", quoted_name(nest_.name)));
+    line(0, names_.by_position ? "nest {" : fmt::format("nest {} {{", quoted_name(nest_.name)));
     for (const StageTensorId t : nest_.stages.tensors.ids()) stage_tensor(t);
     for (const auto& table : tables_.written()) {
       line(1, fmt::format("table {} = [{}]", table->name, fmt::join(table->values, ", ")));
     }
     for (const StageId s : nest_.stages.stages.ids()) stage(s);
-    if (!variables_.empty()) line(1, fmt::format("variables {}", fmt::join(variables_, ", ")));
+    if (!names_.variables.empty()) line(1, fmt::format("variables {}", fmt::join(names_.variables, ", ")));
     for (const CoreAxis& axis : nest_.core_grid) {
-      line(1, fmt::format("core {} < {} of {} stride {}", variables_[axis.variable.index()], axis.parts,
-                          quoted_name(axis.iterator), axis.stride));
+      line(1, fmt::format("core {} < {} of {} stride {}", names_.variables[axis.variable.index()], axis.parts,
+                          names_.iterator(axis.iterator), axis.stride));
     }
     if (nest_.mesh) line(1, fmt::format("mesh {} rows {} columns", nest_.mesh->rows, nest_.mesh->columns));
     if (nest_.launch != LaunchedBy::spawn) line(1, fmt::format("launch {}", name_of(nest_.launch)));
     for (const NestTensorId t : nest_.tensors.ids()) {
       const NestTensor& tensor = nest_.tensors[t];
-      line(1, fmt::format("memory {} = {} strides [{}]{}", tensors_[t], stage_tensor_name(tensor.tensor),
+      line(1, fmt::format("memory {} = {} strides [{}]{}", names_.tensors[t], stage_tensor_name(tensor.tensor),
                           fmt::join(tensor.strides, ", "), tensor.written ? " written" : ""));
     }
     line(1, fmt::format("ldm {} bytes", nest_.ldm_bytes));
@@ -194,8 +165,10 @@ class Printer {
     result_.text.append(static_cast<std::size_t>(depth) * 2, ' ').append(text).append("\n");
   }
 
-  [[nodiscard]] const std::string& stage_tensor_name(StageTensorId tensor) const { return stage_tensors_.at(tensor); }
-  [[nodiscard]] const std::string& buffer_name(BufferId buffer) const { return buffers_.at(buffer); }
+  [[nodiscard]] const std::string& stage_tensor_name(StageTensorId tensor) const {
+    return names_.stage_tensors.at(tensor);
+  }
+  [[nodiscard]] const std::string& buffer_name(BufferId buffer) const { return names_.buffers.at(buffer); }
 
   /// The slot is left out where it is the first, the origin where it is the buffer's.
   [[nodiscard]] std::string use(const BufferUse& used) const {
@@ -218,7 +191,7 @@ class Printer {
   }
 
   [[nodiscard]] std::string text(const IndexExpr& e) const {
-    return to_text(tables_.renamed(e), [&](VarId v) { return variables_.at(v.index()); });
+    return to_text(tables_.renamed(e), [&](VarId v) { return names_.variables.at(v.index()); });
   }
 
   /// Of expressions or of ranges.
@@ -239,14 +212,14 @@ class Printer {
   void stage_tensor(StageTensorId index) {
     static constexpr std::string_view roles[] = {"input", "constant", "intermediate", "output"};
     const StageTensor& tensor = nest_.stages.tensors[index];
-    std::string written = fmt::format("{} {} {}{}", roles[static_cast<std::size_t>(tensor.role)], stage_tensors_[index],
-                                      name_of(tensor.type), to_text(tensor.shape));
-    if (tensor.source) written += fmt::format(" source {}", tensor.source->value);
+    std::string written = fmt::format("{} {} {}{}", roles[static_cast<std::size_t>(tensor.role)],
+                                      names_.stage_tensors[index], name_of(tensor.type), to_text(tensor.shape));
+    if (tensor.source && !names_.by_position) written += fmt::format(" source {}", tensor.source->value);
     if (tensor.packing) written += " " + to_text(*tensor.packing);
     if (tensor.exchanged) written += " exchanged";
     if (const auto hash = unknown_.find(index); hash != unknown_.end()) {
       written += fmt::format(" hash {}", quoted(hash->second));
-    } else if (tensor.value) {
+    } else if (tensor.value && !names_.by_position) {
       written +=
           " " + value_text(*tensor.value, tensor.source ? max_inline_elements : max_inline_elements_of_definition);
     }
@@ -255,7 +228,7 @@ class Printer {
 
   void stage(StageId index) {
     const Stage& stage = nest_.stages.stages[index];
-    const std::vector<std::string>& axes = axes_[index];
+    const std::vector<std::string>& axes = names_.axes[index];
     const auto index_text = [&](const IndexExpr& e) {
       return to_text(tables_.renamed(e), [&](VarId v) { return axes.at(v.index()); });
     };
@@ -275,7 +248,7 @@ class Printer {
       definition += fmt::format("{} over {}{}of ", reductions[static_cast<std::size_t>(stage.reduction)],
                                 axis_list(spatial, axes.size()), spatial < axes.size() ? " " : "");
     }
-    line(1, fmt::format("stage {} {{", stages_[index]));
+    line(1, fmt::format("stage {} {{", names_.stages[index]));
     line(2, definition + scalar_text(stage.body));
     for (const ReadId r : stage.reads.ids()) {
       const Access& access = stage.reads[r];
@@ -290,8 +263,8 @@ class Printer {
 
   void buffer(BufferId index) {
     const Buffer& buffer = nest_.buffers[index];
-    std::string written = fmt::format("buffer {} {}{} at {}, {} bytes = {}[{}]", buffers_[index], name_of(buffer.type),
-                                      to_text(buffer.extents), buffer.offset, buffer.bytes(),
+    std::string written = fmt::format("buffer {} {}{} at {}, {} bytes = {}[{}]", names_.buffers[index],
+                                      name_of(buffer.type), to_text(buffer.extents), buffer.offset, buffer.bytes(),
                                       stage_tensor_name(buffer.tensor), list(buffer.origin));
     if (buffer.slots != 1) written += fmt::format(" slots {}", buffer.slots);
     if (buffer.shares_with) written += fmt::format(" sharing {}", buffer_name(*buffer.shares_with));
@@ -315,7 +288,9 @@ class Printer {
       const std::size_t span = result_.spans.size();
       result_.spans.push_back({result_.text.size(), 0, statement.id});
       result_.text += head(statement);
-      if (const std::string note = one_line(statement.note); !note.empty()) result_.text += "  // " + note;
+      if (!names_.by_position) {
+        if (const std::string note = one_line(statement.note); !note.empty()) result_.text += "  // " + note;
+      }
       if (const Block* body = body_of(statement)) {
         result_.text += "\n";
         block(*body, depth + 1);
@@ -339,16 +314,16 @@ class Printer {
     return std::visit(
         Overloaded{[&](const Loop& n) {
                      const Interval derived{0, std::max<std::int64_t>(0, range_of(n.extent).high - 1)};
-                     return fmt::format("for {} < {}{} of {} {{", variables_[n.variable.index()], text(n.extent),
-                                        range_text(n.variable, derived), quoted_name(n.iterator));
+                     return fmt::format("for {} < {}{} of {} {{", names_.variables[n.variable.index()], text(n.extent),
+                                        range_text(n.variable, derived), names_.iterator(n.iterator));
                    },
                    [&](const Let& n) {
-                     return fmt::format("let {} = {}{}", variables_[n.variable.index()], text(n.value),
+                     return fmt::format("let {} = {}{}", names_.variables[n.variable.index()], text(n.value),
                                         range_text(n.variable, range_of(n.value)));
                    },
                    [&](const Guard& n) { return fmt::format("if any({}) > 0 {{", list(n.any_positive)); },
                    [&](const Dma& n) {
-                     const std::string region = fmt::format("{}[{}]", tensors_.at(n.nest_tensor), list(n.region));
+                     const std::string region = fmt::format("{}[{}]", names_.tensors.at(n.nest_tensor), list(n.region));
                      const std::string unit = n.unit_bytes > 1 ? fmt::format(" by {} bytes", n.unit_bytes) : "";
                      const std::string team = n.to != Space::ldm ? fmt::format(" of {}", name_of(n.to)) : "";
                      return n.direction == DmaDirection::get
@@ -376,14 +351,14 @@ class Printer {
   [[nodiscard]] std::string compute(const Compute& n) const {
     static constexpr std::string_view parts[] = {"map", "update", "finish"};
     static constexpr std::string_view forms[] = {"scalar", "vector", "register_block"};
-    const std::vector<std::string>& axes = axes_.at(n.stage);
+    const std::vector<std::string>& axes = names_.axes.at(n.stage);
     std::vector<std::string> reads;
     for (const auto& read : n.read_buffers) reads.push_back(read ? use(*read) : "_");
     std::vector<std::string> box;
     for (std::size_t a = 0; a < n.box.size(); ++a) box.push_back(fmt::format("{}={}", axes.at(a), text(n.box[a])));
     std::string written =
         fmt::format("compute {} {} = {}({}) over {}", parts[static_cast<std::size_t>(n.part)], use(n.output_buffer),
-                    stages_.at(n.stage), fmt::join(reads, ", "), fmt::join(box, ", "));
+                    names_.stages.at(n.stage), fmt::join(reads, ", "), fmt::join(box, ", "));
     if (n.box.empty()) written += "()";
     if (n.form != ComputeForm::scalar || n.lane_axis || n.block_axis) {
       written += fmt::format(" as {}", forms[static_cast<std::size_t>(n.form)]);
@@ -394,23 +369,22 @@ class Printer {
   }
 
   const LoopNest& nest_;
+  WrittenNames names_;
   UnknownValues unknown_;
-  std::vector<std::string> variables_;
-  IdVector<StageTensorId, std::string> stage_tensors_;
-  IdVector<StageId, std::string> stages_;
-  IdVector<NestTensorId, std::string> tensors_;
-  IdVector<BufferId, std::string> buffers_;
-  IdVector<StageId, std::vector<std::string>> axes_;
   Tables tables_;
   SpannedText result_;
 };
 
 }  // namespace
 
-SpannedText to_spanned_text(const LoopNest& nest) { return Printer(nest).run(); }
+SpannedText to_spanned_text(const LoopNest& nest) { return Printer(nest, own_names(nest)).run(); }
 
-std::string to_text(const LoopNest& nest, const UnknownValues& unknown) { return Printer(nest, unknown).run().text; }
+std::string to_text(const LoopNest& nest, const UnknownValues& unknown) {
+  return Printer(nest, own_names(nest), unknown).run().text;
+}
 
 std::string to_text(const LoopNest& nest) { return to_spanned_text(nest).text; }
+
+std::string to_text_by_position(const LoopNest& nest) { return Printer(nest, names_by_position(nest)).run().text; }
 
 }  // namespace stowage

@@ -22,6 +22,8 @@ class EditedNest {
     write_varied_plan("plan", "swtvm");
     whole_ = read_text("plan/plan.json");
   }
+  /// Of the plan that is there.
+  explicit EditedNest(std::string whole) : whole_(std::move(whole)) {}
 
   using Edits = std::vector<std::pair<std::string, std::string>>;
 
@@ -208,6 +210,36 @@ TEST_CASE("a nest whose cores share what they load needs a mesh, full of cores",
   nest.refused("mix", "structure: statement 1: the nest has no mesh", {of_row});
   nest.refused("mix", "mesh: 1 rows of 8 columns are not the 2 cores that the nest runs on",
                {{"  ldm 2016 bytes", "  mesh 1 rows 8 columns\n  ldm 2016 bytes"}, of_row});
+}
+
+TEST_CASE("of steps with equal nests each is judged as it stands", "[damaged]") {
+  const Workplace here;
+  GraphBuilder builder("equal");
+  Diagnostics diagnostics;
+  TensorId last = builder.add_input("x", ElementType::f32, {8, 16});
+  for (const char* name : {"first", "second", "third"}) {
+    const TensorId w =
+        builder.add_constant(std::string(name) + "_w", Tensor::of_floats({16, 16}, std::vector<float>(256)));
+    const auto product =
+        append_operator(builder, "MatMul", name, {}, {last, w}, std::string(name) + "_out", {}, {}, diagnostics);
+    REQUIRE(product);
+    last = *product;
+  }
+  builder.mark_output(last);
+  CompileRequest request;
+  request.planner = "swtvm";
+  request.settings = {"target.cores.count=2", "target.ldm.bytes=1536", "target.ldm.reserved=512"};
+  const auto compilation = compile_graph(std::move(builder).build(), request, diagnostics);
+  REQUIRE(compilation);
+  REQUIRE(compilation->emitted.kernel_of_step[StepId(0)] == compilation->emitted.kernel_of_step[StepId(2)]);
+  REQUIRE(write_compilation(*compilation, "plan", false, diagnostics));
+  const EditedNest nest(read_text("plan/plan.json"));
+  for (const std::string name : {"first", "second", "third"}) {
+    nest.taken(name, {{"  // initialisation", "  // where it begins: initialisation"}});
+    nest.refused(name, "sum-starts-once", {{"_ldm with 0", "_ldm with 1"}});
+    nest.refused(name, "tensors in memory", {{"_out strides [16, 1]", "_out strides [32, 1]"}});
+    nest.refused(name, "is no transfer", {{"  wait ", "  wait 10000000"}});
+  }
 }
 
 TEST_CASE("a nest that cannot be read is refused at its line", "[damaged]") {

@@ -82,7 +82,7 @@ const std::map<std::string, std::vector<Inside>> insides = {
       {"nest", {"ir", "model", "swtvm", "time"}},
       {"search", {"ir", "model", "nest", "swtvm", "time"}},
       {"evaluate", {"nest", "simulate", "time"}},
-      {"program", {"evaluate", "model", "nest", "search", "simulate", "swtvm", "time", "verify"}}}},
+      {"program", {"evaluate", "ir", "model", "nest", "search", "simulate", "swtvm", "time", "verify"}}}},
     {"emitter",
      {{"process", {}},
       {"sources", {}},
