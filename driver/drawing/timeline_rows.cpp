@@ -12,6 +12,7 @@
 
 #include "driver/drawing/time_axis.h"
 #include "driver/report/nest_outline.h"
+#include "lowering/simulate/track_reader.h"
 
 namespace stowage::drawing {
 
@@ -100,12 +101,34 @@ std::string mixture_words(const RowContext& context, const TrackTotals& totals, 
   return tip;
 }
 
+/// Asks for one span after another.
+class SpanReader {
+ public:
+  explicit SpanReader(const TimelineTrack& track) : reader_(track) {}
+  [[nodiscard]] TrackTotals between(std::int64_t from, std::int64_t to) {
+    if (from != at_ || !known_) before_ = reader_.until(from);
+    const TrackTotals end = reader_.until(to);
+    TrackTotals totals = end;
+    for (std::size_t i = 0; i < totals.size(); ++i) totals[i] -= before_[i];
+    before_ = end;
+    at_ = to;
+    known_ = true;
+    return totals;
+  }
+
+ private:
+  TrackReader reader_;
+  TrackTotals before_ = {};  ///< before `at_`, where that is known
+  std::int64_t at_ = 0;
+  bool known_ = false;
+};
+
 /// Walks over a row, and joins neighbouring pixels that look the same.
 class RowPainter {
  public:
   RowPainter(Scene& scene, const RowContext& context, const TimelineTrack& track, TrackKind kind, const Box& box,
              std::optional<BufferId> buffer)
-      : scene_(scene), context_(context), track_(track), kind_(kind), box_(box), buffer_(buffer) {}
+      : scene_(scene), context_(context), track_(track), spans_(track), kind_(kind), box_(box), buffer_(buffer) {}
 
   void run(std::int64_t from, std::int64_t to) {
     const PixelScale scale(box_, from, to);
@@ -120,7 +143,7 @@ class RowPainter {
         continue;
       }
       const std::int64_t edge = std::min(to, scale.next_edge(at));
-      const TrackTotals totals = between(track_, at, edge);
+      const TrackTotals totals = spans_.between(at, edge);
       Heights heights = heights_of(totals, edge - at, box_.height);
       if (heights != heights_) flush(scale);
       if (from_ == to_) from_ = at;
@@ -164,6 +187,7 @@ class RowPainter {
   Scene& scene_;
   const RowContext& context_;
   const TimelineTrack& track_;
+  SpanReader spans_;
   TrackKind kind_;
   const Box& box_;
   std::optional<BufferId> buffer_;
@@ -173,6 +197,31 @@ class RowPainter {
 };
 
 std::int64_t cycles_in(const TrackTotals& totals, TrackState state) { return totals[static_cast<std::size_t>(state)]; }
+
+/// Cycles of transfers of all cores before one cycle after another.
+class TransferReader {
+ public:
+  explicit TransferReader(const TimelineTracks& tracks) {
+    for (const CoreTracks& group : tracks.groups) {
+      const auto cores = static_cast<std::int64_t>(group.cores.size());
+      for (const TimelineTrack& slot : group.transfers) {
+        if (slot.end() > 0) slots_.emplace_back(cores, TrackReader(slot));
+      }
+    }
+  }
+
+  [[nodiscard]] TransfersUnderWay until(std::int64_t cycle) {
+    TransfersUnderWay sum;
+    for (auto& [cores, slot] : slots_) {
+      sum.gets += cores * slot.until(cycle, TrackState::filling);
+      sum.puts += cores * slot.until(cycle, TrackState::draining);
+    }
+    return sum;
+  }
+
+ private:
+  std::vector<std::pair<std::int64_t, TrackReader>> slots_;  ///< with the cores that do the same
+};
 
 }  // namespace
 
@@ -199,22 +248,10 @@ TrackTotals between(const TimelineTrack& track, std::int64_t from, std::int64_t 
   return totals;
 }
 
-TransfersUnderWay transfers_until(const TimelineTracks& tracks, std::int64_t cycle) {
-  TransfersUnderWay sum;
-  for (const CoreTracks& group : tracks.groups) {
-    const auto cores = static_cast<std::int64_t>(group.cores.size());
-    for (const TimelineTrack& slot : group.transfers) {
-      const TrackTotals totals = slot.until(cycle);
-      sum.gets += cores * cycles_in(totals, TrackState::filling);
-      sum.puts += cores * cycles_in(totals, TrackState::draining);
-    }
-  }
-  return sum;
-}
-
 TransfersUnderWay transfers_between(const TimelineTracks& tracks, std::int64_t from, std::int64_t to) {
-  const TransfersUnderWay before = transfers_until(tracks, from);
-  const TransfersUnderWay after = transfers_until(tracks, to);
+  TransferReader reader(tracks);
+  const TransfersUnderWay before = reader.until(from);
+  const TransfersUnderWay after = reader.until(to);
   return {after.gets - before.gets, after.puts - before.puts};
 }
 
@@ -242,9 +279,10 @@ void add_exposed_row(Scene& scene, const RowContext& context, const TimelineTrac
     }
     begun = end;
   };
+  SpanReader spans(track);
   for (std::int64_t at = from; at < to;) {
     const std::int64_t edge = std::min(to, scale.next_edge(at));
-    const TrackTotals totals = between(track, at, edge);
+    const TrackTotals totals = spans.between(at, edge);
     const std::int64_t waits = cycles_in(totals, TrackState::wait_for_get) +
                                cycles_in(totals, TrackState::wait_for_put) +
                                std::max<std::int64_t>(0, edge - std::max(at, track.end()));
@@ -269,11 +307,12 @@ double add_engine_row(Scene& scene, const RowContext& context, const Box& box, s
     TransfersUnderWay cycles;
   };
   std::vector<Column> columns;
-  TransfersUnderWay before = transfers_until(context.tracks, from);
+  TransferReader reader(context.tracks);
+  TransfersUnderWay before = reader.until(from);
   double most = 1;
   for (std::int64_t at = from; at < to;) {
     const std::int64_t edge = std::min(to, scale.next_edge(at));
-    const TransfersUnderWay after = transfers_until(context.tracks, edge);
+    const TransfersUnderWay after = reader.until(edge);
     const Column column{at, edge, {after.gets - before.gets, after.puts - before.puts}};
     before = after;
     most =

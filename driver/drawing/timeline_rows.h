@@ -37,8 +37,6 @@ struct TransfersUnderWay {
   std::int64_t gets = 0;
   std::int64_t puts = 0;
 };
-/// Before a cycle.
-TransfersUnderWay transfers_until(const TimelineTracks& tracks, std::int64_t cycle);
 TransfersUnderWay transfers_between(const TimelineTracks& tracks, std::int64_t from, std::int64_t to);
 
 /// `box` is the row's room from cycle `from` to cycle `to`; `buffer` that of a slot.

@@ -12,6 +12,12 @@ namespace stowage::inspector {
 
 QRectF Mark::bounds() const { return kind == Kind::line || kind == Kind::polygon ? points.boundingRect() : rect; }
 
+QRectF Mark::painted() const {
+  // Outlines stand half beside their edge, letters a little.
+  const double around = kind == Kind::text ? 8 : width / 2 + 2;
+  return bounds().adjusted(-around, -around, around, around);
+}
+
 std::vector<QLineF> hatching(const QRectF& rect, Qt::BrushStyle pattern) {
   using drawing::Pattern;
   const Pattern wanted = pattern == Qt::BDiagPattern       ? Pattern::rising
@@ -125,9 +131,11 @@ void paint(QPainter& painter, const Mark& mark) {
   for (const QLineF& stroke : hatching(mark.rect, mark.pattern)) painter.drawLine(stroke);
 }
 
-void paint(QPainter& painter, const Drawing& drawing) {
+void paint(QPainter& painter, const Drawing& drawing, const QRectF& part) {
   painter.setRenderHint(QPainter::Antialiasing);
-  for (const Mark& mark : drawing.marks) paint(painter, mark);
+  for (const Mark& mark : drawing.marks) {
+    if (part.isEmpty() || mark.painted().intersects(part)) paint(painter, mark);
+  }
 }
 
 double add_legend(Drawing& drawing, QPointF at, double right, const std::vector<LegendEntry>& entries,

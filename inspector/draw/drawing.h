@@ -36,12 +36,15 @@ struct Mark {
   std::optional<int> item;         ///< of what the drawing lists itself: the same
   QString tip;
   [[nodiscard]] QRectF bounds() const;
+  /// All that painting it may touch.
+  [[nodiscard]] QRectF painted() const;
 };
 
 class Drawing {
  public:
   QSizeF size;
   std::vector<Mark> marks;  ///< later ones cover earlier ones
+  std::size_t passing = 0;  ///< so many of them, the last ones, are often replaced alone (DrawingView::setPassing)
 
   Mark& rect(const QRectF& rect, const QColor& fill, const QColor& stroke = {});
   Mark& ellipse(const QRectF& rect, const QColor& fill, const QColor& stroke = {});
@@ -55,7 +58,8 @@ class Drawing {
   [[nodiscard]] const Mark* at(QPointF point) const;
 };
 
-void paint(QPainter& painter, const Drawing& drawing);
+/// Of a part that is not empty only what touches it.
+void paint(QPainter& painter, const Drawing& drawing, const QRectF& part = {});
 void paint(QPainter& painter, const Mark& mark);
 
 /// One entry of a legend.

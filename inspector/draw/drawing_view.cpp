@@ -8,6 +8,7 @@
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <set>
 
@@ -54,6 +55,20 @@ void DrawingView::rebuild() {
   viewport()->update();
 }
 
+void DrawingView::setPassing(std::vector<Mark> marks) {
+  const auto update = [&](const Mark& mark) {
+    viewport()->update(mark.painted().translated(origin()).toAlignedRect());
+  };
+  const auto first = drawing_.marks.end() - static_cast<std::ptrdiff_t>(drawing_.passing);
+  std::for_each(first, drawing_.marks.end(), update);
+  drawing_.marks.erase(first, drawing_.marks.end());
+  drawing_.passing = marks.size();
+  for (Mark& mark : marks) {
+    update(mark);
+    drawing_.marks.push_back(std::move(mark));
+  }
+}
+
 QPointF DrawingView::origin() const {
   return {-1.0 * horizontalScrollBar()->value(), -1.0 * verticalScrollBar()->value()};
 }
@@ -97,11 +112,11 @@ void paint_lit(QPainter& painter, const Drawing& drawing, const Subject& chosen,
   }
 }
 
-void DrawingView::paintEvent(QPaintEvent*) {
+void DrawingView::paintEvent(QPaintEvent* event) {
   QPainter painter(viewport());
-  painter.fillRect(viewport()->rect(), look_.theme().base);
+  painter.fillRect(event->rect(), look_.theme().base);
   painter.translate(origin());
-  paint(painter, drawing_);
+  paint(painter, drawing_, QRectF(event->rect()).translated(-origin()));
   paint_lit(painter, drawing_, chosen_, hovered_, look_.theme());
   painter.setBrush(Qt::NoBrush);
   painter.setPen(QPen(look_.theme().accent, 2.5));

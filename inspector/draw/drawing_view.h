@@ -6,6 +6,7 @@
 #include <QAbstractScrollArea>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "inspector/draw/drawing.h"
 #include "inspector/look/look.h"
@@ -26,6 +27,9 @@ class DrawingView : public QAbstractScrollArea {
   void setItem(std::optional<int> item);
   [[nodiscard]] std::optional<int> item() const { return item_; }
   void rebuild();
+  /// Puts others in the place of the drawing's passing marks, which the builder would put there too; only what either
+  /// covers is painted again.
+  void setPassing(std::vector<Mark> marks);
   [[nodiscard]] const Drawing& drawing() const { return drawing_; }
   [[nodiscard]] Drawing build(QSizeF room) const { return builder_ ? builder_(room) : Drawing(); }
 

@@ -97,7 +97,14 @@ Mark mark_of(const Shape& shape, const Look& look) {
 
 }  // namespace
 
-drawing::Sheet sheet_of(const Look& look, QSizeF room) {
+void TextWidths::use(const Look& look) {
+  const std::array<QString, 3> fonts = {look.smallFont().key(), look.textFont().key(), look.titleFont().key()};
+  if (fonts == fonts_) return;
+  fonts_ = fonts;
+  widths_ = {};
+}
+
+drawing::Sheet sheet_of(const Look& look, QSizeF room, TextWidths* widths) {
   drawing::Sheet sheet;
   sheet.width = room.width();
   sheet.height = room.height();
@@ -108,8 +115,10 @@ drawing::Sheet sheet_of(const Look& look, QSizeF room) {
     sheet.fonts.heights[i] = metrics[i].height();
     sheet.fonts.ascents[i] = metrics[i].ascent();
   }
-  sheet.fonts.width = [metrics](Font font, const std::string& text) {
-    return metrics[static_cast<std::size_t>(font)].horizontalAdvance(qt(text));
+  if (widths != nullptr) widths->use(look);
+  sheet.fonts.width = [metrics, widths](Font font, const std::string& text) {
+    const auto measure = [&] { return metrics[static_cast<std::size_t>(font)].horizontalAdvance(qt(text)); };
+    return widths == nullptr ? measure() : widths->width(font, text, measure);
   };
   return sheet;
 }

@@ -7,7 +7,6 @@
 
 #include "core/number_text.h"
 #include "driver/drawing/program_timeline.h"
-#include "inspector/draw/scene_drawing.h"
 #include "inspector/look/wheel_guard.h"
 
 namespace stowage::inspector {
@@ -51,6 +50,7 @@ TimelinePane::TimelinePane(const PaneContext& context)
   layout->addWidget(statistics_);
   view_->setAccessibleName(tr("Timeline"));
   view_->setBuilder([this](QSizeF room) { return build(room); });
+  view_->setCursorMarks([this] { return cursorMarks(); });
   connect(view_, &DrawingView::chosen, &selection(), &Selection::select);
   connect(view_, &DrawingView::hovered, &selection(), &Selection::hover);
   connect(view_, &TimelineView::spanChanged, this, &TimelinePane::tellSpan);
@@ -191,7 +191,7 @@ Drawing TimelinePane::build(QSizeF room) {
   wanted.span_from = view_->spanFrom();
   wanted.span_to = view_->spanTo();
   wanted.cursor = is_network ? -1 : view_->cursor();
-  const drawing::Sheet sheet = sheet_of(look(), {room.width(), 0});
+  const drawing::Sheet sheet = sheet_of(look(), {room.width(), 0}, &widths_);
   if (is_network) {
     const drawing::TimelineChart chart =
         drawing::program_timeline(shown_plan_->program(), launches_, wanted, std::nullopt, sheet);
@@ -202,16 +202,34 @@ Drawing TimelinePane::build(QSizeF room) {
   const Picture& picture = this->picture(wanted, room.width());
   view_->setAxis(picture.charts.front().left, picture.charts.front().right);
   Drawing made = picture.drawing;
+  for (Mark& mark : cursorMarks(picture)) {
+    made.marks.push_back(std::move(mark));
+    ++made.passing;
+  }
+  return made;
+}
+
+std::vector<Mark> TimelinePane::cursorMarks(const Picture& picture) const {
+  const drawing::Sheet sheet = sheet_of(look(), {picture.width, 0});
+  std::vector<Mark> marks;
   for (std::size_t i = 0; i < picture.charts.size(); ++i) {
     const Program& program = (i == 0 ? shown_plan_ : baseline_plan_)->program();
     for (Mark& mark :
          drawn(drawing::timeline_cursor(program, picture.charts[i], view_->cursor(), sheet), look()).marks) {
       mark.rect.translate(0, picture.tops[i]);
       mark.points.translate(0, picture.tops[i]);
-      made.marks.push_back(std::move(mark));
+      marks.push_back(std::move(mark));
     }
   }
-  return made;
+  return marks;
+}
+
+std::vector<Mark> TimelinePane::cursorMarks() const {
+  if (view_->cursor() < 0 || !shown_step_ || !shown_.tracks) return {};
+  const double width = view_->drawing().size.width();
+  const auto shown = std::find_if(pictures_.begin(), pictures_.end(),
+                                  [&](const Picture& made) { return made.drawing.size.width() == width; });
+  return shown == pictures_.end() ? std::vector<Mark>() : cursorMarks(*shown);
 }
 
 const TimelinePane::Picture& TimelinePane::picture(const drawing::TimelineView& view, double width) {
@@ -220,7 +238,7 @@ const TimelinePane::Picture& TimelinePane::picture(const drawing::TimelineView& 
       std::find_if(pictures_.begin(), pictures_.end(), [&](const Picture& other) { return other.width == width; });
   if (known != pictures_.end()) return *known;
   if (pictures_.size() > 1) pictures_.erase(pictures_.begin());
-  const drawing::Sheet sheet = sheet_of(look(), {width, 0});
+  const drawing::Sheet sheet = sheet_of(look(), {width, 0}, &widths_);
   Picture made{view, width, {}, {}, {}};
   const auto add = [&](drawing::TimelineChart chart, double top) {
     chart.scene = {};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "driver/drawing/timeline_chart.h"
+#include "inspector/draw/scene_drawing.h"
 #include "inspector/panes/pane.h"
 #include "inspector/state/background.h"
 #include "inspector/timeline/simulated.h"
@@ -57,6 +58,9 @@ class TimelinePane : public Pane {
   };
   [[nodiscard]] Drawing build(QSizeF room);
   const Picture& picture(const drawing::TimelineView& view, double width);
+  [[nodiscard]] std::vector<Mark> cursorMarks(const Picture& picture) const;
+  /// Of the picture that is shown; none of a cursor that is nowhere.
+  [[nodiscard]] std::vector<Mark> cursorMarks() const;
   [[nodiscard]] Drawing message(QSizeF room) const;
   [[nodiscard]] std::optional<StepId> baselineStep() const;
 
@@ -69,6 +73,7 @@ class TimelinePane : public Pane {
   SimulatedGroup shown_;
   SimulatedGroup baseline_;
   std::vector<Picture> pictures_;  ///< for a room with a scroll bar and without, as they were looked at last
+  TextWidths widths_;              ///< of what they say
   SimulatedSteps launches_;        ///< of launches_plan_, once the whole network was looked at
   PlanPtr launches_plan_;
   PlanPtr shown_plan_;

@@ -50,10 +50,13 @@ StepFacts facts_of(const Program& program, const EmittedProgram& emitted,
     static_cast<StatementPosition&>(statement) = position;
     facts.statements.push_back(std::move(statement));
   }
-  for (const TextSpan& span : facts.text.spans) {
-    const auto begin = facts.text.text.begin();
-    facts.statements[span.statement].text_line =
-        static_cast<int>(std::count(begin, begin + static_cast<std::ptrdiff_t>(span.begin), '\n'));
+  auto at = facts.text.text.begin();
+  int line = 0;
+  for (const TextSpan& span : facts.text.spans) {  // in the order of the text
+    const auto begin = facts.text.text.begin() + static_cast<std::ptrdiff_t>(span.begin);
+    line += static_cast<int>(std::count(at, begin, '\n'));
+    at = begin;
+    facts.statements[span.statement].text_line = line;
   }
   const StatementCycles& cycles = cycles_of_kernel.at(emitted.kernel_of_step[index]);
   for (std::size_t number = facts.statements.size(); number-- > 0;) {

@@ -78,7 +78,7 @@ void TimelineView::setCursorCycle(std::int64_t cycle) {
   const std::int64_t wanted = cycle < 0 || whole_ == 0 ? -1 : std::min(cycle, whole_);
   if (wanted == cursor_) return;
   cursor_ = wanted;
-  rebuild();
+  if (cursor_marks_) setPassing(cursor_marks_());
   Q_EMIT cursorChanged();
 }
 

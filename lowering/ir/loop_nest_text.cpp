@@ -135,7 +135,6 @@ class Printer {
       for (const Range& range : ranges) {
         tables_.collect(range.start);
         tables_.collect(range.extent);
-        tables_.collect(range.start + range.extent);
       }
     };
     visit_statements(nest_.body, [&](const Stmt& statement) {
@@ -202,8 +201,10 @@ class Printer {
     return fmt::format("{}", fmt::join(texts, ", "));
   }
 
-  /// "start:end", with "<= n" if the extent varies or the largest one is not what it says.
+  /// "start:end", with "<= n" if the extent varies or the largest one is not what it says. Where nobody reads it,
+  /// nothing is computed for it.
   [[nodiscard]] std::string text(const Range& range) const {
+    if (names_.by_position) return fmt::format("{}+{} <= {}", text(range.start), text(range.extent), range.max_extent);
     std::string written = fmt::format("{}:{}", text(range.start), text(range.start + range.extent));
     if (!(range.extent == IndexExpr(range.max_extent))) written += fmt::format(" <= {}", range.max_extent);
     return written;

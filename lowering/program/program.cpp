@@ -226,9 +226,31 @@ KindTotals ProgramTotals::of(const StepKind& kind) const {
   return found == by_kind.end() ? KindTotals{&kind} : *found;
 }
 
+namespace {
+
+struct StepLimit {
+  PhysicalLimit limit;
+  LimitDistance distance;
+};
+
+/// Of the steps that Athread planned; there may be thousands.
+IdVector<StepId, StepLimit> limits_of(const Program& program) {
+  IdVector<StepId, StepLimit> limits(program.steps.size());
+  parallel_for(program.steps.size(), 0, {}, [&](std::size_t i) {
+    const Plan* const plan = program.steps[StepId(i)].plan();
+    if (plan == nullptr) return;
+    limits[StepId(i)] = {physical_limit(plan->nest.stages, program.target), distance_to_limit(*plan, program.target)};
+  });
+  return limits;
+}
+
+}  // namespace
+
 ProgramTotals totals_of(const Program& program) {
+  const IdVector<StepId, StepLimit> limits = limits_of(program);
   ProgramTotals sum;
-  for (const ProgramStep& step : program.steps) {
+  for (const StepId s : program.steps.ids()) {
+    const ProgramStep& step = program.steps[s];
     ++sum.groups;
     sum.operators += static_cast<std::int64_t>(step.group.operators.size());
     const StepPlan* const planned = step.step_plan();
@@ -249,10 +271,9 @@ ProgramTotals totals_of(const Program& program) {
     sum.dma.bytes += dma.bytes;
     sum.ldm_peak_bytes = std::max(sum.ldm_peak_bytes, planned->scratchpad(program.target).peak_bytes);
     if (step.plan() == nullptr) continue;  // of another family
-    const PhysicalLimit limit = physical_limit(planned->stages(), program.target);
-    sum.least_bytes += limit.bytes;
-    sum.least_seconds += limit.seconds();
-    sum.distance += distance_to_limit(*step.plan(), program.target);
+    sum.least_bytes += limits[s].limit.bytes;
+    sum.least_seconds += limits[s].limit.seconds();
+    sum.distance += limits[s].distance;
   }
   if (sum.least_seconds > 0) {
     sum.least_seconds += program.target.cores.launch_seconds;

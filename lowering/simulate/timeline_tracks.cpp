@@ -2,6 +2,7 @@
 #include "lowering/simulate/timeline_tracks.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -203,6 +204,7 @@ class TrackMaker {
       piece.before = before;
       add(before, totals_of(piece));
       track_.pieces_.push_back(piece);
+      track_.starts_.push_back(piece.from);
     }
     return {first, track_.pieces_.size()};
   }
@@ -213,31 +215,50 @@ class TrackMaker {
 };
 
 std::size_t TimelineTrack::find(std::size_t first, std::size_t end, std::int64_t cycle) const {
-  const auto begin = pieces_.begin() + static_cast<std::ptrdiff_t>(first);
-  const auto behind = std::upper_bound(begin, pieces_.begin() + static_cast<std::ptrdiff_t>(end), cycle,
-                                       [](std::int64_t at, const Piece& piece) { return at < piece.from; });
-  return behind == begin ? end : static_cast<std::size_t>(behind - pieces_.begin()) - 1;
+  const auto begin = starts_.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto behind = std::upper_bound(begin, starts_.begin() + static_cast<std::ptrdiff_t>(end), cycle);
+  return behind == begin ? end : static_cast<std::size_t>(behind - starts_.begin()) - 1;
 }
 
-TrackTotals TimelineTrack::until(std::int64_t cycle) const { return until(first_, end_, cycle); }
-
-TrackTotals TimelineTrack::until(std::size_t first, std::size_t end, std::int64_t cycle) const {
-  TrackTotals sum = {};
+TimelineTrack::Stretch TimelineTrack::stretch_at(std::int64_t cycle) const {
+  std::size_t first = first_;
+  std::size_t end = end_;
+  std::int64_t shifted = 0;  // from cycles of the list to those of the track
+  Stretch stretch;
+  stretch.end = std::numeric_limits<std::int64_t>::max();
   while (true) {
     const std::size_t found = find(first, end, cycle);
-    if (found == end) return sum;
+    if (found == end) {
+      if (first < end) stretch.end = std::min(stretch.end, starts_[first] + shifted);
+      stretch.from = stretch.idle_from = cycle + shifted;
+      return stretch;
+    }
     const Piece& piece = pieces_[found];
-    add(sum, piece.before);
+    if (found + 1 < end) stretch.end = std::min(stretch.end, starts_[found + 1] + shifted);
+    add(stretch.before, piece.before);
     if (!piece.has_parts()) {
-      cycles_in(sum, piece.state) += std::min(cycle, piece.to) - piece.from;
-      return sum;
+      stretch.from = piece.from + shifted;
+      stretch.idle_from = piece.to + shifted;
+      stretch.state = piece.state;
+      return stretch;
     }
     const std::int64_t time = std::min((cycle - piece.from) / piece.period, piece.times - 1);
-    add(sum, piece.parts_once, time);
+    if (time + 1 < piece.times) {
+      stretch.end = std::min(stretch.end, piece.from + (time + 1) * piece.period + shifted);
+    }
+    add(stretch.before, piece.parts_once, time);
     cycle -= piece.shift + time * piece.period;
+    shifted += piece.shift + time * piece.period;
     first = piece.first_part;
     end = piece.end_part;
   }
+}
+
+TrackTotals TimelineTrack::until(std::int64_t cycle) const {
+  const Stretch stretch = stretch_at(cycle);
+  TrackTotals sum = stretch.before;
+  cycles_in(sum, stretch.state) += stretch.cycles_until(cycle);
+  return sum;
 }
 
 std::optional<TimelineTrack::Moment> TimelineTrack::at(std::int64_t cycle) const {

@@ -78,13 +78,26 @@ class TimelineTrack {
 
  private:
   friend class TrackMaker;
-  [[nodiscard]] TrackTotals until(std::size_t first, std::size_t end, std::int64_t cycle) const;
+  friend class TrackReader;
+  /// From the beginning of a piece to that of the next, wherever that is: in one state at first, then idle.
+  struct Stretch {
+    std::int64_t from = 0;
+    std::int64_t idle_from = 0;
+    std::int64_t end = 0;
+    TrackState state = TrackState::compute;
+    TrackTotals before = {};
+    [[nodiscard]] std::int64_t cycles_until(std::int64_t cycle) const {
+      return (cycle < idle_from ? cycle : idle_from) - from;
+    }
+  };
+  [[nodiscard]] Stretch stretch_at(std::int64_t cycle) const;
   /// Whether what goes on from a cycle on for so long is what goes on `shift` cycles later.
   [[nodiscard]] bool is_same(std::int64_t from, std::int64_t length, std::int64_t shift) const;
   /// The last of a list that begins at or before a cycle; `end` if none does.
   [[nodiscard]] std::size_t find(std::size_t first, std::size_t end, std::int64_t cycle) const;
 
-  std::vector<Piece> pieces_;  ///< lists of parts; that of the track itself last
+  std::vector<Piece> pieces_;         ///< lists of parts; that of the track itself last
+  std::vector<std::int64_t> starts_;  ///< of pieces: side by side, which is quicker to search
   std::size_t first_ = 0;
   std::size_t end_ = 0;
 };

@@ -266,6 +266,57 @@ TEST_CASE("the picture that the timeline's cursor moves through is that of what 
   check_is_drawn();
 }
 
+/// Edges that a clipped painter draws differ by a rounding from those of a whole picture.
+bool same_but_for_rounding(const QImage& a, const QImage& b) {
+  if (a.size() != b.size()) return false;
+  for (int y = 0; y < a.height(); ++y) {
+    for (int x = 0; x < a.width(); ++x) {
+      const QColor one = a.pixelColor(x, y);
+      const QColor other = b.pixelColor(x, y);
+      const int most = std::max({std::abs(one.red() - other.red()), std::abs(one.green() - other.green()),
+                                 std::abs(one.blue() - other.blue())});
+      if (most > 2) return false;
+    }
+  }
+  return true;
+}
+
+TEST_CASE("where the timeline's cursor was and is, all is painted that it covers", "[inspector]") {
+  MainWindow window;
+  window.resize(1280, 800);
+  TimelinePane& pane = open_timeline(window, "matmul", "matmul");
+  TimelineView& view = pane.view();
+  const std::int64_t cycles = pane.tracks()->simulation.cycles;
+  const auto whole = [&] {
+    QImage image(view.viewport()->size(), QImage::Format_ARGB32);
+    view.viewport()->render(&image);
+    return image;
+  };
+  const auto covered = [&] {
+    QRegion region;
+    const Drawing& drawing = view.drawing();
+    for (std::size_t i = drawing.marks.size() - drawing.passing; i < drawing.marks.size(); ++i) {
+      region += drawing.marks[i].painted().toAlignedRect();
+    }
+    return region;
+  };
+  CHECK(view.drawing().passing == 0);
+  view.setCursorCycle(1);
+  QCoreApplication::processEvents();  // what it is at takes its room below
+  QImage image = whole();
+  for (int i = 1; i <= 16; ++i) {
+    const QRegion before = covered();
+    view.setCursorCycle(cycles * i / 17);
+    CHECK(view.drawing().passing > 0);
+    const QImage now = whole();
+    REQUIRE_FALSE(same_but_for_rounding(image, now));
+    for (const QRect& part : before + covered()) {
+      view.viewport()->render(&image, part.topLeft(), part);
+    }
+    REQUIRE(same_but_for_rounding(image, now));
+  }
+}
+
 TEST_CASE("the timeline's cursor moves the LDM and its regions through time", "[inspector]") {
   MainWindow window;
   window.resize(1280, 800);

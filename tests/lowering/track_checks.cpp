@@ -10,6 +10,7 @@
 
 #include "lowering/simulate/execution_point.h"
 #include "lowering/simulate/timeline_tracks.h"
+#include "lowering/simulate/track_reader.h"
 
 namespace stowage::test {
 
@@ -47,10 +48,15 @@ std::int64_t moved(const TrackTotals& totals) {
 void check_core(const TimelineTracks& tracks, std::size_t core, const std::vector<Timeline::Slice>& slices) {
   INFO("core " << core);
   const TimelineTrack& track = tracks.groups[tracks.group_of(static_cast<int>(core))].core;
+  TrackReader reader(track);
   TrackTotals sum = {};
   sum[static_cast<std::size_t>(TrackState::launch)] = tracks.simulation.launch_cycles;
   for (const Timeline::Slice& slice : slices) {
     REQUIRE(track.until(slice.from) == sum);
+    REQUIRE(reader.until(slice.from) == sum);
+    const std::int64_t middle = slice.from + (slice.to - slice.from) / 2;
+    const TrackState state = state_of(slice.kind);
+    REQUIRE(reader.until(middle, state) == sum[static_cast<std::size_t>(state)] + middle - slice.from);
     const auto moment = track.at(slice.from);
     REQUIRE(moment.has_value());
     const bool whole = slice.kind == Kind::compute  // several of one statement are one there
@@ -62,6 +68,10 @@ void check_core(const TimelineTracks& tracks, std::size_t core, const std::vecto
     sum[static_cast<std::size_t>(state_of(slice.kind))] += slice.to - slice.from;
   }
   REQUIRE(track.until(tracks.simulation.cycles + 1) == sum);
+  REQUIRE(reader.until(tracks.simulation.cycles + 1) == sum);
+  for (const std::int64_t cycle : {track.end() / 2, track.end() / 3, std::int64_t{0}}) {
+    REQUIRE(reader.until(cycle) == track.until(cycle));  // backwards
+  }
   REQUIRE_FALSE(track.at(track.end()).has_value());
 }
 
@@ -85,11 +95,14 @@ void check_points(const LoopNest& nest, const Target& target, const TimelineTrac
 }
 
 void check_slot(const TimelineTrack& track, const std::vector<Timeline::Transfer>& transfers) {
+  TrackReader reader(track);
   std::int64_t end = 0;
   std::int64_t sum = 0;  // cycles in which at least one was under way
   for (const Timeline::Transfer& transfer : transfers) {
     if (transfer.begun >= end) {
       REQUIRE(moved(track.until(transfer.begun)) == sum);
+      REQUIRE(moved(reader.until(end)) == sum);
+      REQUIRE(moved(reader.until(transfer.begun)) == sum);
       if (transfer.ended > transfer.begun) {
         const auto moment = track.at(transfer.begun);
         REQUIRE(moment.has_value());
