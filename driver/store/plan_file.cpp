@@ -162,8 +162,8 @@ Compilation begin_compilation(const StoredPlan& stored, const OpenFile& paramete
   return compilation;
 }
 
-/// Groups, their plans, and what follows from them.
-void add_steps(const StoredPlan& stored, Compilation& compilation, const std::stop_token& stop) {
+/// Groups, their plans, and what follows from them. The stored steps are used up.
+void add_steps(StoredPlan& stored, Compilation& compilation, const std::stop_token& stop) {
   Program& program = compilation.program;
   const Graph& graph = program.fused.graph;
   static_cast<void>(stored.file.at("steps").get_ref<const Json::array_t&>());  // to have none is damage
@@ -181,9 +181,10 @@ void add_steps(const StoredPlan& stored, Compilation& compilation, const std::st
   }
   const StepReader read_step = backend_of(compilation).step_reader(graph, program.target);
   parallel_for(program.steps.size(), 0, stop, [&](std::size_t number) {
-    const StoredStep& step = stored.steps[StepId(number)];
+    StoredStep& step = stored.steps[StepId(number)];
     ProgramStep& read = program.steps[StepId(number)];
     if (step.launched) read.work = read_step(*step.launched, step.nest, read.group);
+    step = {};  // all of them together would take long to free
   });
   if (stop.stop_requested()) throw ReadingStopped();
   program.memory = plan_memory(program.fused, program.steps, program.target.main_memory.line_bytes);
@@ -259,7 +260,7 @@ Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagno
           return read_trace(
               trace->text(), [&later]() -> const Graph& { return later.get(); }, stop);
         });
-    const StoredPlan stored = parse_plan(plan->text(), stop);
+    StoredPlan stored = parse_plan(plan->text(), stop);
     Compilation compilation = begin_compilation(stored, *parameters, parameters_path, backends, diagnostics);
     graph.set_value(compilation.program.fused.graph);
     add_steps(stored, compilation, stop);

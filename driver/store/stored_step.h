@@ -25,7 +25,7 @@ struct StoredStep {
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;  ///< the tensors that it writes
   std::vector<Stack> stacks;
-  std::optional<Json> launched;  ///< absent for a view; its family's to read (Backend::restored)
+  std::optional<Json> launched;  ///< absent for a view; its family's to read (Backend::step_reader)
   std::string nest;              ///< the text beside it
 };
 
