@@ -232,7 +232,8 @@ StepReader AthreadBackend::step_reader(const Graph& graph, const Target& target)
     if (kind == ManagementStep::kind.key) return restored_management(schedule, text, graph, group, target);
     if (kind == LibraryCall::kind.key) return restored_call(schedule, text, graph, group, target);
     if (!kind.empty()) throw Damage(fmt::format("'{}' is of the kind '{}', which this tool has not", group.name, kind));
-    return launch_of(read_plan(entries, text, graph, group, target, *known));
+    KeyedPlan read = read_plan(entries, text, graph, group, target, *known);
+    return launch_of(std::move(read.plan), read.key);
   };
 }
 

@@ -11,7 +11,6 @@
 #include "driver/json/certificate_json.h"
 #include "driver/json/damage.h"
 #include "lowering/model/stage_form.h"
-#include "lowering/program/canonical_nest.h"
 #include "lowering/verify/verify.h"
 #include "lowering/verify/verify_results.h"
 
@@ -43,28 +42,19 @@ Json to_json(const Plan& plan) {
   return json;
 }
 
-std::shared_ptr<const KnownNests::Findings> KnownNests::find(const std::string& canonical_text) const {
-  const std::scoped_lock lock(mutex_);
-  const auto found = findings_.find(canonical_text);
-  return found == findings_.end() ? nullptr : found->second;
-}
-
-void KnownNests::add(const std::string& canonical_text, Findings findings) {
-  const std::scoped_lock lock(mutex_);
-  findings_.try_emplace(canonical_text, std::make_shared<const Findings>(std::move(findings)));
-}
-
-Plan read_plan(const Json& entries, const std::string& text, const Graph& graph, const FusedOperator& group,
-               const Target& target, KnownNests& known) {
+KeyedPlan read_plan(const Json& entries, const std::string& text, const Graph& graph, const FusedOperator& group,
+                    const Target& target, KnownNests& known) {
   const auto refuse_nest = [&](const std::string& reason) {
     throw Damage(fmt::format("the loop nest of '{}': {}", group.name, reason));
   };
   Plan plan;
   plan.schedule = schedule_of(entries.at("schedule"));
   plan.nest = read_nest(text, graph, group, form_of(plan.schedule));
-  const std::string canonical = canonical_text(plan.nest);
-  const auto equal = known.find(canonical);
-  if (!equal) {
+  const NestKey key = nest_key(plan.nest);
+  const auto equal = known.find(key);
+  if (equal) {
+    if (const auto broken = verify_names(plan.nest)) refuse_nest(text_of(*broken));
+  } else {
     if (const auto broken = verify(plan.nest, target)) refuse_nest(*broken);
     if (const auto broken = verify_results(plan.nest, target)) refuse_nest(*broken);
   }
@@ -78,15 +68,17 @@ Plan read_plan(const Json& entries, const std::string& text, const Graph& graph,
   }
   if (equal) {
     plan.counts = equal->counts;
-    plan.time = equal->time;
+    const auto time = time_of(*equal, plan.nest);
+    plan.time = time ? *time : estimate_time(plan.nest, plan.counts, target);
   } else {
-    plan.counts = predict_counts(plan.nest);
-    plan.time = estimate_time(plan.nest, plan.counts, target);
-    known.add(canonical, {plan.counts, plan.time});
+    NestFindings findings = findings_of(plan.nest, target);
+    plan.counts = findings.counts;
+    plan.time = findings.time;
+    known.add(key, std::move(findings));
   }
   plan.is_fixed = entries.contains("fixed") && entries.at("fixed").get<bool>();
   if (entries.contains("certificate")) plan.certificate = read_certificate(entries.at("certificate"));
-  return plan;
+  return {std::move(plan), key};
 }
 
 }  // namespace stowage

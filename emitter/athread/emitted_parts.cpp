@@ -18,40 +18,32 @@
 namespace stowage {
 namespace {
 
-/// Kernels are equal where these are, and so are nests; texts of all of a large network would be much memory.
+/// Kernels are equal where these are; texts of all of a large network would be much memory.
 struct KernelHash {
   std::uint64_t name = 0;  ///< goes into the kernel's name
   XXH128_hash_t text{};
 };
 
-using HashKey = std::pair<std::uint64_t, std::uint64_t>;
-HashKey key_of(const KernelHash& hash) { return {hash.text.high64, hash.text.low64}; }
-
-KernelHash hash_of(const std::string& text) {
-  return {XXH64(text.data(), text.size(), 0), XXH3_128bits(text.data(), text.size())};
+KernelHash hash_of_kernel(const LoopNest& nest, const Target& target) {
+  const std::string canonical = canonical_kernel(nest, target);
+  return {XXH64(canonical.data(), canonical.size(), 0), XXH3_128bits(canonical.data(), canonical.size())};
 }
 
-/// Of the kernels of all steps that launch one. Kernels of equal nests are equal, so they are written down once.
+/// Of all steps that launch a kernel; those with equal nests have one, which is written down once.
 IdVector<StepId, KernelHash> hash_kernels(const Program& program) {
-  const std::size_t count = program.steps.size();
-  IdVector<StepId, KernelHash> nests(count);
-  const auto nest_of = [&](StepId step) -> const LoopNest& { return program.steps[step].plan()->nest; };
-  std::vector<StepId> launched;
+  std::map<NestKey, KernelHash> by_nest;
+  std::vector<std::pair<const LoopNest*, KernelHash*>> different;
+  for (const ProgramStep& step : program.steps) {
+    if (step.plan() == nullptr) continue;
+    const auto [known, is_new] = by_nest.try_emplace(step.nest_key());
+    if (is_new) different.emplace_back(&step.plan()->nest, &known->second);
+  }
+  parallel_for(different.size(), 0, {},
+               [&](std::size_t i) { *different[i].second = hash_of_kernel(*different[i].first, program.target); });
+  IdVector<StepId, KernelHash> kernels(program.steps.size());
   for (const StepId s : program.steps.ids()) {
-    if (program.steps[s].plan() != nullptr) launched.push_back(s);
+    if (program.steps[s].plan() != nullptr) kernels[s] = by_nest.at(program.steps[s].nest_key());
   }
-  parallel_for(launched.size(), 0, {},
-               [&](std::size_t i) { nests[launched[i]] = hash_of(canonical_text(nest_of(launched[i]))); });
-  std::map<HashKey, StepId> first;
-  std::vector<StepId> different;
-  for (const StepId s : launched) {
-    if (first.emplace(key_of(nests[s]), s).second) different.push_back(s);
-  }
-  IdVector<StepId, KernelHash> kernels(count);
-  parallel_for(different.size(), 0, {}, [&](std::size_t i) {
-    kernels[different[i]] = hash_of(canonical_kernel(nest_of(different[i]), program.target));
-  });
-  for (const StepId s : launched) kernels[s] = kernels[first.at(key_of(nests[s]))];
   return kernels;
 }
 
@@ -73,7 +65,7 @@ class PartsFinder {
   }
 
  private:
-  using KnownKernels = std::map<HashKey, std::size_t>;
+  using KnownKernels = std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t>;  ///< by hash
 
   void find_kernels() {
     const IdVector<StepId, KernelHash> hashes = hash_kernels(program_);
@@ -99,7 +91,7 @@ class PartsFinder {
     IdentifierPool names;
     for (const NestTensor& tensor : nest.tensors) layer.tensors.push_back(names.take_of_model(tensor.name));
 
-    const auto [found, is_new] = known.emplace(key_of(hash), parts_.kernels.size());
+    const auto [found, is_new] = known.emplace(std::pair(hash.text.high64, hash.text.low64), parts_.kernels.size());
     layer.kernel = found->second;
     if (is_new) {
       const std::string prefix = kernel_prefix(nest.name);

@@ -13,9 +13,9 @@ namespace stowage::inspector {
 QRectF Mark::bounds() const { return kind == Kind::line || kind == Kind::polygon ? points.boundingRect() : rect; }
 
 QRectF Mark::painted() const {
-  // Outlines stand half beside their edge, letters a little.
-  const double around = kind == Kind::text ? 8 : width / 2 + 2;
-  return bounds().adjusted(-around, -around, around, around);
+  // Outlines stand half beside their edge, letters where their box is too low for them.
+  const double around = kind == Kind::text ? 2 * QFontMetricsF(font).height() : width / 2 + 2;
+  return bounds().normalized().adjusted(-around, -around, around, around);
 }
 
 std::vector<QLineF> hatching(const QRectF& rect, Qt::BrushStyle pattern) {

@@ -49,7 +49,7 @@ TimelinePane::TimelinePane(const PaneContext& context)
   layout->addWidget(view_, 1);
   layout->addWidget(statistics_);
   view_->setAccessibleName(tr("Timeline"));
-  view_->setBuilder([this](QSizeF room) { return build(room); });
+  view_->setBuilder([this](QSizeF room) { return build(room, view_); });
   view_->setCursorMarks([this] { return cursorMarks(); });
   connect(view_, &DrawingView::chosen, &selection(), &Selection::select);
   connect(view_, &DrawingView::hovered, &selection(), &Selection::hover);
@@ -180,7 +180,7 @@ Drawing TimelinePane::message(QSizeF room) const {
   return drawing;
 }
 
-Drawing TimelinePane::build(QSizeF room) {
+Drawing TimelinePane::build(QSizeF room, TimelineView* told) {
   const bool is_network = shown_plan_ && !shown_step_ && launches_plan_ == shown_plan_;
   if (!is_network && (!shown_plan_ || !shown_.tracks)) return message(room);
   drawing::TimelineView wanted;
@@ -195,12 +195,12 @@ Drawing TimelinePane::build(QSizeF room) {
   if (is_network) {
     const drawing::TimelineChart chart =
         drawing::program_timeline(shown_plan_->program(), launches_, wanted, std::nullopt, sheet);
-    view_->setAxis(chart.left, chart.right);
+    if (told != nullptr) told->setAxis(chart.left, chart.right);
     return drawn(chart.scene, look());
   }
   wanted.cursor = -1;
   const Picture& picture = this->picture(wanted, room.width());
-  view_->setAxis(picture.charts.front().left, picture.charts.front().right);
+  if (told != nullptr) told->setAxis(picture.charts.front().left, picture.charts.front().right);
   Drawing made = picture.drawing;
   for (Mark& mark : cursorMarks(picture)) {
     made.marks.push_back(std::move(mark));
@@ -224,12 +224,12 @@ std::vector<Mark> TimelinePane::cursorMarks(const Picture& picture) const {
   return marks;
 }
 
-std::vector<Mark> TimelinePane::cursorMarks() const {
-  if (view_->cursor() < 0 || !shown_step_ || !shown_.tracks) return {};
+std::optional<std::vector<Mark>> TimelinePane::cursorMarks() const {
+  if (view_->cursor() < 0 || !shown_step_ || !shown_.tracks) return std::vector<Mark>();
   const double width = view_->drawing().size.width();
   const auto shown = std::find_if(pictures_.begin(), pictures_.end(),
                                   [&](const Picture& made) { return made.drawing.size.width() == width; });
-  return shown == pictures_.end() ? std::vector<Mark>() : cursorMarks(*shown);
+  return shown == pictures_.end() ? std::nullopt : std::optional(cursorMarks(*shown));
 }
 
 const TimelinePane::Picture& TimelinePane::picture(const drawing::TimelineView& view, double width) {
@@ -335,10 +335,10 @@ void TimelinePane::tellSpan() {
   statistics_->setVisible(!lines.isEmpty());
 }
 
-QSizeF TimelinePane::exportSize(QSizeF room) { return build(room).size; }
+QSizeF TimelinePane::exportSize(QSizeF room) { return build(room, nullptr).size; }
 
 void TimelinePane::draw(QPainter& painter, QSizeF size) {
-  const Drawing whole = build(size);
+  const Drawing whole = build(size, nullptr);
   paint(painter, whole);
   paint_lit(painter, whole, subject(), {}, theme());
 }

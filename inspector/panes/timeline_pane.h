@@ -56,11 +56,13 @@ class TimelinePane : public Pane {
     std::vector<drawing::TimelineChart> charts;  ///< of both, without their shapes
     std::vector<double> tops;                    ///< where they begin
   };
-  [[nodiscard]] Drawing build(QSizeF room);
+  [[nodiscard]]  /// Tells a view where the axis is in it, if one shows it.
+  Drawing
+  build(QSizeF room, TimelineView* told);
   const Picture& picture(const drawing::TimelineView& view, double width);
   [[nodiscard]] std::vector<Mark> cursorMarks(const Picture& picture) const;
-  /// Of the picture that is shown; none of a cursor that is nowhere.
-  [[nodiscard]] std::vector<Mark> cursorMarks() const;
+  /// Of the picture that is shown, nothing where that is to be made anew; no marks of a cursor that is nowhere.
+  [[nodiscard]] std::optional<std::vector<Mark>> cursorMarks() const;
   [[nodiscard]] Drawing message(QSizeF room) const;
   [[nodiscard]] std::optional<StepId> baselineStep() const;
 

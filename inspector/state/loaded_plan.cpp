@@ -17,23 +17,22 @@ namespace {
 
 using StatementCycles = std::map<StatementId, std::int64_t>;
 
-/// By kernel: steps that share one take the same.
-std::map<std::string, StatementCycles> cycles_of_kernels(const Program& program, const EmittedProgram& emitted,
-                                                         const std::stop_token& stop) {
-  std::map<std::string, StatementCycles> by_kernel;
-  std::vector<std::pair<const Plan*, StatementCycles*>> wanted;
-  for (const StepId step : program.steps.ids()) {
-    if (program.steps[step].plan() == nullptr) continue;
-    const auto [kernel, is_new] = by_kernel.try_emplace(emitted.kernel_of_step[step]);
-    if (is_new) wanted.emplace_back(program.steps[step].plan(), &kernel->second);
+/// By nest: equal ones take the same.
+std::map<NestKey, StatementCycles> cycles_of_nests(const Program& program, const std::stop_token& stop) {
+  std::map<NestKey, StatementCycles> by_nest;
+  std::vector<std::pair<const Plan*, StatementCycles*>> different;
+  for (const ProgramStep& step : program.steps) {
+    if (step.plan() == nullptr) continue;
+    const auto [known, is_new] = by_nest.try_emplace(step.nest_key());
+    if (is_new) different.emplace_back(step.plan(), &known->second);
   }
-  parallel_for(wanted.size(), 0, stop,
-               [&](std::size_t i) { *wanted[i].second = cycles_by_statement(*wanted[i].first, program.target); });
-  return by_kernel;
+  parallel_for(different.size(), 0, stop,
+               [&](std::size_t i) { *different[i].second = cycles_by_statement(*different[i].first, program.target); });
+  return by_nest;
 }
 
 StepFacts facts_of(const Program& program, const EmittedProgram& emitted,
-                   const std::map<std::string, StatementCycles>& cycles_of_kernel, StepId index) {
+                   const std::map<NestKey, StatementCycles>& cycles_of_nest, StepId index) {
   StepFacts facts;
   facts.step = &program.steps[index];
   facts.plan = facts.step->plan();
@@ -58,7 +57,7 @@ StepFacts facts_of(const Program& program, const EmittedProgram& emitted,
     at = begin;
     facts.statements[span.statement].text_line = line;
   }
-  const StatementCycles& cycles = cycles_of_kernel.at(emitted.kernel_of_step[index]);
+  const StatementCycles& cycles = cycles_of_nest.at(facts.step->nest_key());
   for (std::size_t number = facts.statements.size(); number-- > 0;) {
     const StatementId id(number);
     StatementFacts& statement = facts.statements[id];
@@ -114,7 +113,7 @@ PlanPtr make_loaded_plan(Compilation compilation, std::string origin, std::strin
   plan->step_of_operator.assign(plan->graph().operators().size(), StepId());
   plan->steps.assign(program.steps.size(), {});
   const EmittedProgram& emitted = plan->compilation.emitted;
-  const std::map<std::string, StatementCycles> cycles = cycles_of_kernels(program, emitted, stop);
+  const std::map<NestKey, StatementCycles> cycles = cycles_of_nests(program, stop);
   parallel_for(program.steps.size(), 0, stop, [&](std::size_t i) {
     const StepId step(i);
     plan->steps[step] = facts_of(program, emitted, cycles, step);

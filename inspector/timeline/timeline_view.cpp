@@ -78,7 +78,11 @@ void TimelineView::setCursorCycle(std::int64_t cycle) {
   const std::int64_t wanted = cycle < 0 || whole_ == 0 ? -1 : std::min(cycle, whole_);
   if (wanted == cursor_) return;
   cursor_ = wanted;
-  if (cursor_marks_) setPassing(cursor_marks_());
+  if (auto marks = cursor_marks_ ? cursor_marks_() : std::nullopt) {
+    setPassing(*std::move(marks));
+  } else {
+    rebuild();
+  }
   Q_EMIT cursorChanged();
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -40,8 +41,9 @@ class TimelineView : public DrawingView {
   /// A cycle; below 0 there is none.
   [[nodiscard]] std::int64_t cursor() const { return cursor_; }
   void setCursorCycle(std::int64_t cycle);
-  /// Who makes the marks of the cursor, the drawing's passing ones, when it moves.
-  void setCursorMarks(std::function<std::vector<Mark>()> marks) { cursor_marks_ = std::move(marks); }
+  /// Makes the marks of the cursor, the drawing's passing ones, when it moves, or nothing where all is to be made anew.
+  using CursorMarks = std::function<std::optional<std::vector<Mark>>()>;
+  void setCursorMarks(CursorMarks marks) { cursor_marks_ = std::move(marks); }
   /// Pans to it where it is out of sight.
   void showCursor();
 
@@ -66,7 +68,7 @@ class TimelineView : public DrawingView {
   void moveCursor(double part);
   [[nodiscard]] double middle() const { return (left_ + right_) / 2; }
 
-  std::function<std::vector<Mark>()> cursor_marks_;
+  CursorMarks cursor_marks_;
   std::int64_t whole_ = 0;
   std::int64_t from_ = 0;
   std::int64_t to_ = 0;

@@ -201,8 +201,8 @@ class Printer {
     return fmt::format("{}", fmt::join(texts, ", "));
   }
 
-  /// "start:end", with "<= n" if the extent varies or the largest one is not what it says. Where nobody reads it,
-  /// nothing is computed for it.
+  /// "start:end", with "<= n" if the extent varies or the largest one is not what it says. Where it is
+  /// only compared with another, nothing is computed for it.
   [[nodiscard]] std::string text(const Range& range) const {
     if (names_.by_position) return fmt::format("{}+{} <= {}", text(range.start), text(range.extent), range.max_extent);
     std::string written = fmt::format("{}:{}", text(range.start), text(range.start + range.extent));
@@ -268,6 +268,7 @@ class Printer {
                                       name_of(buffer.type), to_text(buffer.extents), buffer.offset, buffer.bytes(),
                                       stage_tensor_name(buffer.tensor), list(buffer.origin));
     if (buffer.slots != 1) written += fmt::format(" slots {}", buffer.slots);
+    if (names_.by_position) written += fmt::format(" pitch {}", buffer.pitch);  // else it follows from the bytes
     if (buffer.shares_with) written += fmt::format(" sharing {}", buffer_name(*buffer.shares_with));
     line(1, written);
   }

@@ -146,6 +146,22 @@ void check_main_memory(const Program& program, Diagnostics& diagnostics) {
       "give the network a smaller batch, or choose a target with more 'main_memory.bytes'");
 }
 
+struct StepLimit {
+  PhysicalLimit limit;
+  LimitDistance distance;
+};
+
+/// Of the steps that Athread planned; there may be thousands.
+IdVector<StepId, StepLimit> limits_of(const Program& program) {
+  IdVector<StepId, StepLimit> limits(program.steps.size());
+  parallel_for(program.steps.size(), 0, {}, [&](std::size_t i) {
+    const Plan* const plan = program.steps[StepId(i)].plan();
+    if (plan == nullptr) return;
+    limits[StepId(i)] = {physical_limit(plan->nest.stages, program.target), distance_to_limit(*plan, program.target)};
+  });
+  return limits;
+}
+
 }  // namespace
 
 Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string, Schedule>& schedules,
@@ -225,26 +241,6 @@ KindTotals ProgramTotals::of(const StepKind& kind) const {
       std::find_if(by_kind.begin(), by_kind.end(), [&](const KindTotals& row) { return row.kind == &kind; });
   return found == by_kind.end() ? KindTotals{&kind} : *found;
 }
-
-namespace {
-
-struct StepLimit {
-  PhysicalLimit limit;
-  LimitDistance distance;
-};
-
-/// Of the steps that Athread planned; there may be thousands.
-IdVector<StepId, StepLimit> limits_of(const Program& program) {
-  IdVector<StepId, StepLimit> limits(program.steps.size());
-  parallel_for(program.steps.size(), 0, {}, [&](std::size_t i) {
-    const Plan* const plan = program.steps[StepId(i)].plan();
-    if (plan == nullptr) return;
-    limits[StepId(i)] = {physical_limit(plan->nest.stages, program.target), distance_to_limit(*plan, program.target)};
-  });
-  return limits;
-}
-
-}  // namespace
 
 ProgramTotals totals_of(const Program& program) {
   const IdVector<StepId, StepLimit> limits = limits_of(program);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/check.h"
 #include "core/overloaded.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/program/library_plan.h"
@@ -15,8 +16,10 @@ namespace {
 /// A plan of Athread with what everybody asks of it.
 class NestKernel final : public StepPlan {
  public:
-  explicit NestKernel(Plan plan) : plan_(std::move(plan)) {}
+  NestKernel(Plan plan, std::optional<NestKey> known)
+      : plan_(std::move(plan)), key_(known ? *known : stowage::nest_key(plan_.nest)) {}
   [[nodiscard]] const Plan& plan() const { return plan_; }
+  [[nodiscard]] NestKey key() const { return key_; }
 
   [[nodiscard]] const StageList& stages() const override { return plan_.nest.stages; }
   [[nodiscard]] std::vector<StageTensorId> memory_tensors() const override {
@@ -33,6 +36,7 @@ class NestKernel final : public StepPlan {
 
  private:
   Plan plan_;
+  NestKey key_;
 };
 
 }  // namespace
@@ -77,6 +81,14 @@ const Plan* plan_of(const StepPlan* planned) {
   return nest == nullptr ? nullptr : &nest->plan();
 }
 
-StepWork launch_of(Plan plan) { return KernelLaunch{std::make_shared<const NestKernel>(std::move(plan))}; }
+NestKey ProgramStep::nest_key() const {
+  const auto* nest = dynamic_cast<const NestKernel*>(step_plan());
+  check(nest != nullptr, "a step without a loop nest has no key of one");
+  return nest->key();
+}
+
+StepWork launch_of(Plan plan, std::optional<NestKey> known) {
+  return KernelLaunch{std::make_shared<const NestKernel>(std::move(plan), known)};
+}
 
 }  // namespace stowage

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -16,6 +17,7 @@
 #include "core/target.h"
 #include "fusion/groups/fused_graph.h"
 #include "lowering/nest/plan.h"
+#include "lowering/program/canonical_nest.h"
 
 namespace stowage {
 
@@ -109,12 +111,15 @@ struct ProgramStep {
   [[nodiscard]] const StepKind& kind() const;
   [[nodiscard]] const StepPlan* step_plan() const;  ///< null of a view, for which nothing runs
   [[nodiscard]] const Plan* plan() const;           ///< of what it launches, if Athread planned it; else null
+  /// Of that plan's nest: steps with the same have equal nests.
+  [[nodiscard]] NestKey nest_key() const;
   [[nodiscard]] const ManagementPlan* on_management_core() const;  ///< null where that core does not work
   [[nodiscard]] const LibraryPlan* by_library() const;             ///< null where no library is called
 };
 
-/// A kernel launch of Athread, and its plan back; null of another family's.
-StepWork launch_of(Plan plan);
+/// A kernel launch of Athread, and its plan back; null of another family's. `known` is the key of the plan's nest,
+/// where it was made before.
+StepWork launch_of(Plan plan, std::optional<NestKey> known = std::nullopt);
 const Plan* plan_of(const StepPlan* planned);
 
 }  // namespace stowage

@@ -79,7 +79,7 @@ class TimelineTrack {
  private:
   friend class TrackMaker;
   friend class TrackReader;
-  /// From the beginning of a piece to that of the next, wherever that is: in one state at first, then idle.
+  /// From the beginning of a piece to that of the next, at whatever depth of repeats: in one state at first, then idle.
   struct Stretch {
     std::int64_t from = 0;
     std::int64_t idle_from = 0;

@@ -31,7 +31,7 @@ class StructureCheck {
 
   Broken run() {
     if (auto broken = verify(nest_.stages)) return of_nest("stages", *broken);
-    if (auto broken = names()) return broken;
+    if (auto broken = verify_names(nest_)) return broken;
     if (auto broken = tables()) return broken;
     for (const CoreAxis& axis : nest_.core_grid) {
       if (axis.variable.index() >= nest_.variables.size())
@@ -47,23 +47,6 @@ class StructureCheck {
   }
 
  private:
-  Broken names() const {
-    std::set<std::string> variables, tensors, buffers;
-    for (const NestVariable& v : nest_.variables) {
-      if (!is_identifier(v.name) || !variables.insert(v.name).second)
-        return of_nest("structure", fmt::format("variable name '{}' is taken or no identifier", v.name));
-    }
-    for (const NestTensor& t : nest_.tensors) {
-      if (!is_identifier(t.name) || !tensors.insert(t.name).second)
-        return of_nest("structure", fmt::format("tensor name '{}' is taken or no identifier", t.name));
-    }
-    for (const Buffer& b : nest_.buffers) {
-      if (!is_identifier(b.name) || !buffers.insert(b.name).second)
-        return of_nest("structure", fmt::format("buffer name '{}' is taken or no identifier", b.name));
-    }
-    return std::nullopt;
-  }
-
   Broken tables() const {
     for (const NestTensor& t : nest_.tensors) {
       if (!nest_.stages.tensors.contains(t.tensor)) return of_nest("structure", "a memory tensor of no stage tensor");
@@ -426,6 +409,23 @@ Broken first_broken(const LoopNest& nest, const Target& target) {
 }
 
 }  // namespace
+
+Broken verify_names(const LoopNest& nest) {
+  std::set<std::string> variables, tensors, buffers;
+  for (const NestVariable& v : nest.variables) {
+    if (!is_identifier(v.name) || !variables.insert(v.name).second)
+      return of_nest("structure", fmt::format("variable name '{}' is taken or no identifier", v.name));
+  }
+  for (const NestTensor& t : nest.tensors) {
+    if (!is_identifier(t.name) || !tensors.insert(t.name).second)
+      return of_nest("structure", fmt::format("tensor name '{}' is taken or no identifier", t.name));
+  }
+  for (const Buffer& b : nest.buffers) {
+    if (!is_identifier(b.name) || !buffers.insert(b.name).second)
+      return of_nest("structure", fmt::format("buffer name '{}' is taken or no identifier", b.name));
+  }
+  return std::nullopt;
+}
 
 Broken broken_promise(const LoopNest& nest, const Target& target) {
   try {

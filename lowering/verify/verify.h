@@ -19,6 +19,9 @@ struct BrokenPromise {
 /// "rule: statement 4 'get A[…] -> AA': what, with numbers".
 std::string text_of(const BrokenPromise& broken);
 
+/// Whether a variable, a tensor in memory or a buffer has a name that is taken or no C identifier.
+std::optional<BrokenPromise> verify_names(const LoopNest& nest);
+
 /// The first broken promise of a nest (bounds, LDM size, races between cores, waits), or nothing.
 std::optional<BrokenPromise> broken_promise(const LoopNest& nest, const Target& target);
 /// The same as text.

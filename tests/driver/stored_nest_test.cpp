@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "driver/json/json.h"
+#include "driver/store/plan_json.h"
 #include "tests/driver/tool_runner.h"
 #include "tests/mutated_plan.h"
 
@@ -233,11 +234,18 @@ TEST_CASE("of steps with equal nests each is judged as it stands", "[damaged]") 
   REQUIRE(compilation);
   REQUIRE(compilation->emitted.kernel_of_step[StepId(0)] == compilation->emitted.kernel_of_step[StepId(2)]);
   REQUIRE(write_compilation(*compilation, "plan", false, diagnostics));
+  // What it says of its own stages it says when it is read.
+  const auto read = read_compilation("plan", diagnostics, {}, built_in_backends());
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(read);
+  CHECK(plan_json(*read) == read_text("plan/plan.json"));
   const EditedNest nest(read_text("plan/plan.json"));
   for (const std::string name : {"first", "second", "third"}) {
     nest.taken(name, {{"  // initialisation", "  // where it begins: initialisation"}});
     nest.refused(name, "sum-starts-once", {{"_ldm with 0", "_ldm with 1"}});
     nest.refused(name, "tensors in memory", {{"_out strides [16, 1]", "_out strides [32, 1]"}});
+    nest.refused(name, "buffer name 'a b' is taken or no identifier", {{name + "_out_ldm", "\"a b\""}});
+    nest.refused(name, "there is a buffer", {{name + "_out_ldm", name + "_w_ldm"}});
     nest.refused(name, "is no transfer", {{"  wait ", "  wait 10000000"}});
   }
 }

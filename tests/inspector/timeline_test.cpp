@@ -12,7 +12,6 @@
 #include <set>
 
 #include "core/number_text.h"
-
 #include "driver/drawing/program_timeline.h"
 #include "driver/drawing/timeline_chart.h"
 #include "inspector/draw/scene_drawing.h"
@@ -261,6 +260,12 @@ TEST_CASE("the picture that the timeline's cursor moves through is that of what 
   check_is_drawn();
   window.resize(1000, 700);
   QCoreApplication::processEvents();
+  check_is_drawn();
+  // Exports of other widths leave the window's picture as it is.
+  const double right = view.axisRight();
+  for (const double width : {500.0, 700.0, 900.0}) CHECK(pane.exportSize({width, 400}).width() == width);
+  CHECK(view.axisRight() == right);
+  view.setCursorCycle(view.from() + 20);
   check_is_drawn();
   view.setCursorCycle(-1);
   check_is_drawn();

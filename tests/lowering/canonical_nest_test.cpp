@@ -11,6 +11,8 @@
 #include "lowering/ir/rewrite.h"
 #include "lowering/model/folded_stages.h"
 #include "lowering/program/canonical_nest.h"
+#include "lowering/time/time_model.h"
+#include "lowering/verify/verify.h"
 #include "tests/lowering/plain_counts.h"
 #include "tests/lowering/program_draw.h"
 #include "tests/random_runs.h"
@@ -102,17 +104,21 @@ void visit_drawn_nests(const Visit& visit) {
     const Target target = fixtures::drawn_target(draw, false);
     const auto program = fixtures::drawn_program(draw, target, /*weights=*/false);
     std::mt19937 random(static_cast<unsigned>(seed + round));
-    if (program) visit(program->plan.nest, random);
+    if (program) visit(program->plan.nest, target, random);
   }
 }
 
 TEST_CASE("a nest has the same canonical text under other names, with other notes, of other tensors") {
   int seen = 0;
-  visit_drawn_nests([&](const LoopNest& nest, std::mt19937&) {
+  visit_drawn_nests([&](const LoopNest& nest, const Target& target, std::mt19937&) {
     const LoopNest other = elsewhere(nest);
     REQUIRE(to_text(other) != to_text(nest));
     REQUIRE(canonical_text(other) == canonical_text(nest));
     test::compare(predict_counts(other), predict_counts(nest));
+    CHECK_FALSE(verify_names(other));
+    CHECK(verify(other, target) == verify(nest, target));
+    CHECK(estimate_time(other, predict_counts(other), target).cycles ==
+          estimate_time(nest, predict_counts(nest), target).cycles);
     ++seen;
   });
   CHECK(seen > 0);
@@ -120,7 +126,7 @@ TEST_CASE("a nest has the same canonical text under other names, with other note
 
 TEST_CASE("a nest in which anything else is different has another canonical text") {
   int numbers = 0, statements = 0;
-  visit_drawn_nests([&](const LoopNest& nest, std::mt19937& random) {
+  visit_drawn_nests([&](const LoopNest& nest, const Target&, std::mt19937& random) {
     const std::string text = to_text(nest);
     const std::string canonical = canonical_text(nest);
     std::map<std::string, Tensor> constants;
