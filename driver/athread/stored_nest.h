@@ -8,7 +8,7 @@
 //    expressions. Only names and notes are free, since no result depends on them. Stages that compute the same in
 //    another way are refused: that two of them are equal is shown by their form alone. Axes have the form that its
 //    schedule gives them (lowering/model/stage_form.h) in both.
-//  - It computes it soundly: verify() and verify_results().
+//  - It computes it soundly: verify() and verify_results(), which read_plan() asks (stored_plan.h).
 //  - It is the nest of the schedule that stands beside it (stored_schedule.h).
 // A text that was edited may pass all this: then it is another plan of the same network.
 #pragma once

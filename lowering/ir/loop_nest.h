@@ -277,7 +277,7 @@ struct SpannedText {
 };
 SpannedText to_spanned_text(const LoopNest& nest);
 std::string to_text(const LoopNest& nest);
-/// The same with numbers for names, and without notes, sources and values of constants.
+/// To be compared, not read back: with letters and numbers for names, without notes, sources and values of constants.
 std::string to_text_by_position(const LoopNest& nest);
 
 }  // namespace stowage

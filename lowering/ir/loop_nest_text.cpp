@@ -201,8 +201,8 @@ class Printer {
     return fmt::format("{}", fmt::join(texts, ", "));
   }
 
-  /// "start:end", with "<= n" if the extent varies or the largest one is not what it says. Where it is
-  /// only compared with another, nothing is computed for it.
+  /// "start:end", with "<= n" if the extent varies or the largest one is not what it says. Of a text that is only
+  /// compared with others the extent stands as it is: to add it up takes longer than to write it.
   [[nodiscard]] std::string text(const Range& range) const {
     if (names_.by_position) return fmt::format("{}+{} <= {}", text(range.start), text(range.extent), range.max_extent);
     std::string written = fmt::format("{}:{}", text(range.start), text(range.start + range.extent));

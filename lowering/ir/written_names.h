@@ -19,7 +19,7 @@ struct WrittenNames {
   IdVector<NestTensorId, std::string> tensors;
   IdVector<BufferId, std::string> buffers;
   IdVector<StageId, std::vector<std::string>> axes;
-  bool by_position = false;
+  bool by_position = false;  ///< then the text is only compared, and leaves out what else equal nests may differ in
   std::map<std::string, std::string> iterators;  ///< where names are by position: axes of one name are one iterator
 
   [[nodiscard]] std::string iterator(const std::string& name) const;

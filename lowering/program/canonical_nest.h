@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Equal nests are judged, counted and emitted once.
+// Which nests are equal, so that they are verified, counted and emitted once.
 #pragma once
 
 #include <compare>
