@@ -3,17 +3,15 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "core/trace/of_planner.h"
 #include "driver/json/json_rows.h"
-#include "driver/json/trace_row.h"
 #include "driver/store/fusion_file.h"
+#include "driver/store/trace_records.h"
 #include "lowering/model/group_model.h"
 
 namespace stowage {
@@ -21,71 +19,8 @@ namespace stowage {
 namespace {
 
 constexpr std::string_view trace_format = "stowage-trace";
-constexpr int trace_version = 3;  // 3: events with their fields
+constexpr int trace_version = 4;  // 4: what a planner recorded of equal fused operators stands once
 constexpr int text_version = 2;   // records of text, which are read as such
-
-std::string_view name_of(TraceOutcome outcome) {
-  switch (outcome) {
-    case TraceOutcome::step: return "step";
-    case TraceOutcome::accepted: return "accepted";
-    case TraceOutcome::refused: return "refused";
-  }
-  fail_check("unknown trace outcome");
-}
-
-/// What is said besides the event is for readers of the file; it is made again, not read.
-Json row_of(const TraceRecord& record) {
-  const TraceHeading heading = heading_of(record);
-  return {{"algorithm", heading.algorithm},      {"subject", record.subject},   {"place", heading.rule},
-          {"outcome", name_of(heading.outcome)}, {"message", sentence(record)}, {"event", row_of(record.what)}};
-}
-
-/// A record of version 2.
-TraceRecord text_record_of(const Json& row) {
-  Json event = row;
-  event["kind"] = "text";
-  return {row.at("subject").get<std::string>(), event_of(event, nullptr), nullptr};
-}
-
-/// By fused operator.
-using Names = std::map<std::string, std::shared_ptr<const GroupNames>, std::less<>>;
-
-TraceRecord record_of(const Json& row, const Names& names) {
-  TraceRecord record;
-  record.subject = row.at("subject").get<std::string>();
-  const auto named = names.find(record.subject);
-  record.what = event_of(row.at("event"), named == names.end() ? nullptr : named->second.get());
-  if (named != names.end() && is_of_planner(record)) record.names = named->second;
-  return record;
-}
-
-void add_names(const Json& row, Names& names) {
-  auto found = std::make_shared<const GroupNames>(
-      GroupNames{IdVector<IteratorId, std::string>(row.at("iterators").get<std::vector<std::string>>()),
-                 IdVector<BufferId, std::string>(row.at("buffers").get<std::vector<std::string>>())});
-  const auto& name = row.at("name").get_ref<const std::string&>();
-  if (!names.emplace(name, std::move(found)).second) {
-    throw std::invalid_argument(fmt::format("'{}' is named twice", name));
-  }
-}
-
-/// A row for every fused operator that records of planners are about.
-std::vector<Json> rows_of_names(const Trace& trace) {
-  std::map<std::string_view, std::shared_ptr<const GroupNames>> known;
-  std::vector<Json> rows;
-  for (const TraceRecord& record : trace.records) {
-    if (record.names == nullptr) continue;
-    auto& names = known[record.subject];
-    if (names == record.names) continue;
-    check(names == nullptr || *names == *record.names, "records about a fused operator have several names for a thing");
-    if (names == nullptr) {
-      rows.push_back(
-          {{"name", record.subject}, {"iterators", record.names->iterators}, {"buffers", record.names->buffers}});
-    }
-    names = record.names;
-  }
-  return rows;
-}
 
 void check_iterators(const TraceRecord& record, const std::vector<GroupIterator>& iterators, int cores) {
   const auto damage = [&](std::string_view what, IteratorId i, std::int64_t number) {
@@ -131,10 +66,10 @@ std::string trace_json(const Compilation& compilation) {
     text += dumped(row);
     first = false;
   };
-  for (const Json& row : rows_of_names(compilation.trace)) add_row(row);
+  write_names(compilation.trace.records, add_row);
   text += "],\n\"records\": [\n";
   first = true;
-  for (const TraceRecord& record : compilation.trace.records) add_row(row_of(record));
+  write_records(compilation.trace.records, add_row);
   text += "],\n\"fusion\": " + fusion_json(compilation.fusion, compilation.program.fused.graph);
   return text + "}\n";
 }
@@ -143,32 +78,36 @@ StoredTrace read_trace(std::string_view text, const GraphWhenRead& graph, const 
   const auto check_version = [](const Json& file) {
     if (file.value("format", "") != trace_format) throw std::runtime_error("it is not a trace file of Stowage");
     const Json& version = file.at("version");
-    if (version != trace_version && version != text_version) {
-      throw std::runtime_error(fmt::format("its version is {}, this tool reads versions {} and {}", version.dump(),
+    if (!version.is_number_integer() || version < text_version || version > trace_version) {
+      throw std::runtime_error(fmt::format("its version is {}, this tool reads versions {} to {}", version.dump(),
                                            text_version, trace_version));
     }
   };
   StoredTrace stored;
   std::vector<CandidateRecord> candidates;
-  Names names;
+  RecordReader records;
   // Rows of another version may be of another form; that it is one says more.
   const auto check_first = [&](bool is_first, const Json& before) {
     if (is_first && before.contains("version")) check_version(before);
   };
   const auto add_record = [&](const Json& row, const Json& before) {
-    check_first(stored.trace.records.empty(), before);
-    const bool is_text = before.value("version", Json()) == text_version;
-    stored.trace.records.push_back(is_text ? text_record_of(row) : record_of(row, names));
+    check_first(records.is_empty(), before);
+    if (before.value("version", Json()) == text_version) {
+      records.add_text(row);
+    } else {
+      records.add(row);
+    }
   };
   const auto add_candidate = [&](const Json& row, const Json&) { candidates.push_back(candidate_of(row, graph())); };
   const auto add_group = [&](const Json& row, const Json& before) {
-    check_first(names.empty(), before);
-    add_names(row, names);
+    check_first(!records.has_names(), before);
+    records.add_names(row);
   };
   const Json file =
       parse_rows(text, {{"groups", add_group}, {"records", add_record}, {"fusion/candidates", add_candidate}}, stop);
   check_version(file);
   static_cast<void>(file.at("records").get_ref<const Json::array_t&>());  // to have none is damage
+  stored.trace.records = records.take();
   stored.fusion = fusion_of(file.at("fusion"), std::move(candidates));
   return stored;
 }

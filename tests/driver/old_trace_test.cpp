@@ -49,7 +49,7 @@ TEST_CASE("a trace of version 2 that is damaged is refused", "[trace][damaged]")
     damaged.at("records")[7][key] = 7;
     CHECK(code_of(damaged) == 1);
   }
-  for (const int version : {1, 3, 4}) {
+  for (const int version : {1, 3, 4, 5}) {
     Json damaged = whole;
     damaged["version"] = version;
     CHECK(code_of(damaged) == 1);

@@ -219,11 +219,11 @@ TEST_CASE("damaged folders are refused by name of the file") {
   CHECK(complaint("lenet/trace.json", "stowage-trace", "x").find("lenet/trace.json: error: it is not a trace file") ==
         0);
   // Another version, whose records are of another form.
-  CHECK(complaint("lenet/trace.json", "\"version\": 3, \"groups\": [\n{\"name\"",
+  CHECK(complaint("lenet/trace.json", "\"version\": 4, \"groups\": [\n{\"name\"",
                   "\"version\": 99, \"groups\": [\n{\"way\"")
-            .find("its version is 99, this tool reads versions 2 and 3") != std::string::npos);
-  CHECK(complaint("lenet/trace.json", "\"version\": 3, \"groups\"", "\"version\": 99, \"words\"")
-            .find("its version is 99, this tool reads versions 2 and 3") != std::string::npos);
+            .find("its version is 99, this tool reads versions 2 to 4") != std::string::npos);
+  CHECK(complaint("lenet/trace.json", "\"version\": 4, \"groups\"", "\"version\": 99, \"words\"")
+            .find("its version is 99, this tool reads versions 2 to 4") != std::string::npos);
   for (const std::string key : {"records", "candidates", "subject"}) {
     CHECK(complaint("lenet/trace.json", "\"" + key + "\"", "\"other\"").find("error: '" + key + "' is missing") !=
           std::string::npos);

@@ -10,6 +10,7 @@
 
 #include "driver/json/json.h"
 #include "driver/store/plan_json.h"
+#include "tests/driver/equal_products.h"
 #include "tests/driver/tool_runner.h"
 #include "tests/mutated_plan.h"
 
@@ -215,25 +216,10 @@ TEST_CASE("a nest whose cores share what they load needs a mesh, full of cores",
 
 TEST_CASE("of steps with equal nests each is judged as it stands", "[damaged]") {
   const Workplace here;
-  GraphBuilder builder("equal");
+  const Compilation compilation = compile_equal_products();
   Diagnostics diagnostics;
-  TensorId last = builder.add_input("x", ElementType::f32, {8, 16});
-  for (const char* name : {"first", "second", "third"}) {
-    const TensorId w =
-        builder.add_constant(std::string(name) + "_w", Tensor::of_floats({16, 16}, std::vector<float>(256)));
-    const auto product =
-        append_operator(builder, "MatMul", name, {}, {last, w}, std::string(name) + "_out", {}, {}, diagnostics);
-    REQUIRE(product);
-    last = *product;
-  }
-  builder.mark_output(last);
-  CompileRequest request;
-  request.planner = "swtvm";
-  request.settings = {"target.cores.count=2", "target.ldm.bytes=1536", "target.ldm.reserved=512"};
-  const auto compilation = compile_graph(std::move(builder).build(), request, diagnostics);
-  REQUIRE(compilation);
-  REQUIRE(compilation->emitted.kernel_of_step[StepId(0)] == compilation->emitted.kernel_of_step[StepId(2)]);
-  REQUIRE(write_compilation(*compilation, "plan", false, diagnostics));
+  REQUIRE(compilation.emitted.kernel_of_step[StepId(0)] == compilation.emitted.kernel_of_step[StepId(2)]);
+  REQUIRE(write_compilation(compilation, "plan", false, diagnostics));
   // What it says of its own stages it says when it is read.
   const auto read = read_compilation("plan", diagnostics, {}, built_in_backends());
   INFO(format_diagnostics(diagnostics));

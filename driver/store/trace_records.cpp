@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/store/trace_records.h"
+
+#include <set>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+#include "core/trace/of_planner.h"
+#include "driver/json/trace_row.h"
+
+namespace stowage {
+
+namespace {
+
+/// A short file may stand for no more records than this many by repeating others.
+constexpr std::size_t max_repeated_records = 1'000'000;
+
+std::string_view name_of(TraceOutcome outcome) {
+  switch (outcome) {
+    case TraceOutcome::step: return "step";
+    case TraceOutcome::accepted: return "accepted";
+    case TraceOutcome::refused: return "refused";
+  }
+  fail_check("unknown trace outcome");
+}
+
+/// What is said besides the event is for readers of the file; it is made again, not read.
+Json row_of(const TraceRecord& record, Json event) {
+  const TraceHeading heading = heading_of(record);
+  return {{"algorithm", heading.algorithm},      {"subject", record.subject},   {"place", heading.rule},
+          {"outcome", name_of(heading.outcome)}, {"message", sentence(record)}, {"event", std::move(event)}};
+}
+
+/// Of a planner, in terms of the names of its fused operator.
+bool is_of_plan(const TraceRecord& record) { return record.names != nullptr && is_of_planner(record); }
+
+/// Where the records that begin at `first` end, if they are what a planner recorded of one fused operator; else
+/// `first`.
+std::size_t end_of_plan(const std::vector<TraceRecord>& records, std::size_t first) {
+  std::size_t end = first;
+  while (end < records.size() && is_of_plan(records[end]) && records[end].subject == records[first].subject) ++end;
+  return end;
+}
+
+void clear_texts(Json& json) {
+  if (json.is_string()) {
+    json = "";
+  } else if (json.is_structured()) {
+    for (Json& part : json) clear_texts(part);
+  }
+}
+
+/// What a planner recorded of a fused operator.
+struct PlanRows {
+  std::string subject;
+  std::vector<std::string> events;  ///< as they are written
+};
+
+/// The row that stands for a plan's records by those of another plan, with the events that differ.
+Json repeating_row(const PlanRows& rows, const std::vector<Json>& events, const PlanRows& source) {
+  Json row = {{"subject", rows.subject}, {"same_as", source.subject}};
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (rows.events[i] != source.events[i]) row["except"].push_back({{"record", i}, {"event", events[i]}});
+  }
+  return row;
+}
+
+}  // namespace
+
+void write_names(const std::vector<TraceRecord>& records, const AddRow& add) {
+  std::map<std::string_view, std::shared_ptr<const GroupNames>> known;
+  for (const TraceRecord& record : records) {
+    if (record.names == nullptr) continue;
+    auto& names = known[record.subject];
+    if (names == record.names) continue;
+    check(names == nullptr || *names == *record.names, "records about a fused operator have several names for a thing");
+    if (names == nullptr) {
+      add({{"name", record.subject}, {"iterators", record.names->iterators}, {"buffers", record.names->buffers}});
+    }
+    names = record.names;
+  }
+}
+
+void write_records(const std::vector<TraceRecord>& records, const AddRow& add) {
+  std::map<std::size_t, PlanRows> known;  // by a hash of their events without texts
+  std::set<std::string_view> planned;
+  std::size_t repeated = 0;
+  for (std::size_t at = 0; at < records.size();) {
+    const std::size_t end = end_of_plan(records, at);
+    if (end == at) {
+      add(row_of(records[at], row_of(records[at].what)));
+      ++at;
+      continue;
+    }
+    std::vector<Json> events;
+    PlanRows rows{records[at].subject, {}};
+    std::size_t form = 0;
+    for (std::size_t i = at; i < end; ++i) {
+      events.push_back(row_of(records[i].what));
+      rows.events.push_back(dumped(events.back()));
+      Json without_texts = events.back();
+      clear_texts(without_texts);
+      form = form * 31 + std::hash<Json>()(without_texts);
+    }
+    const auto source = known.find(form);
+    // A row that repeats others names them by subject, which stands for the first plan of this subject.
+    const bool is_first = planned.insert(records[at].subject).second;
+    if (is_first && source != known.end() && source->second.events.size() == events.size() &&
+        repeated + events.size() <= max_repeated_records) {
+      add(repeating_row(rows, events, source->second));
+      repeated += events.size();
+    } else {
+      for (std::size_t i = at; i < end; ++i) add(row_of(records[i], std::move(events[i - at])));
+      if (is_first) known.emplace(form, std::move(rows));
+    }
+    at = end;
+  }
+}
+
+void RecordReader::add_names(const Json& row) {
+  auto found = std::make_shared<const GroupNames>(
+      GroupNames{IdVector<IteratorId, std::string>(row.at("iterators").get<std::vector<std::string>>()),
+                 IdVector<BufferId, std::string>(row.at("buffers").get<std::vector<std::string>>())});
+  const auto& name = row.at("name").get_ref<const std::string&>();
+  if (!names_.emplace(name, std::move(found)).second) {
+    throw std::invalid_argument(fmt::format("'{}' is named twice", name));
+  }
+}
+
+void RecordReader::add(const Json& row) {
+  if (row.contains("same_as")) {
+    repeat(row);
+    return;
+  }
+  TraceRecord record;
+  record.subject = row.at("subject").get<std::string>();
+  const auto named = names_.find(record.subject);
+  record.what = event_of(row.at("event"), named == names_.end() ? nullptr : named->second.get());
+  if (named != names_.end() && is_of_planner(record)) record.names = named->second;
+  append(std::move(record));
+}
+
+void RecordReader::add_text(const Json& row) {
+  Json event = row;
+  event["kind"] = "text";
+  append({row.at("subject").get<std::string>(), event_of(event, nullptr), nullptr});
+}
+
+void RecordReader::append(TraceRecord record) {
+  const bool goes_on = !records_.empty() && records_.back().subject == record.subject;
+  if (!is_of_plan(record)) {
+    plan_ = nullptr;
+  } else if (!goes_on || plan_ == nullptr) {
+    const auto [found, is_first] = plans_.try_emplace(record.subject, Range{records_.size(), 0});
+    plan_ = is_first ? &found->second : nullptr;
+  }
+  if (plan_ != nullptr) ++plan_->count;
+  records_.push_back(std::move(record));
+}
+
+void RecordReader::repeat(const Json& row) {
+  const auto& subject = row.at("subject").get_ref<const std::string&>();
+  const auto& source = row.at("same_as").get_ref<const std::string&>();
+  const auto range = plans_.find(source);
+  if (range == plans_.end()) throw std::invalid_argument(fmt::format("'{}' has no records of a plan before", source));
+  const auto [first, count] = range->second;
+  const auto named = names_.find(subject);
+  const GroupNames& known = *records_[first].names;
+  if (named == names_.end() || named->second->iterators.size() != known.iterators.size() ||
+      named->second->buffers.size() != known.buffers.size()) {
+    throw std::invalid_argument(fmt::format("'{}' has not the iterators and buffers of '{}'", subject, source));
+  }
+  if (count > max_repeated_records - repeated_) {
+    throw std::invalid_argument(fmt::format("more than {} records are repeated", max_repeated_records));
+  }
+  repeated_ += count;
+  for (std::size_t i = first; i < first + count; ++i) records_.push_back({subject, records_[i].what, named->second});
+  if (row.contains("except")) replace(row.at("except"), records_.size() - count, *named->second);
+  plan_ = nullptr;
+}
+
+void RecordReader::replace(const Json& others, std::size_t first, const GroupNames& names) {
+  const auto count = static_cast<std::int64_t>(records_.size() - first);
+  for (const Json& other : others.get_ref<const Json::array_t&>()) {
+    TraceRecord& record = records_[first + static_cast<std::size_t>(whole_number(other.at("record"), 0, count - 1))];
+    record.what = event_of(other.at("event"), &names);
+    if (!is_of_planner(record)) throw std::invalid_argument("a record of a plan is replaced by one of no planner");
+  }
+}
+
+}  // namespace stowage
