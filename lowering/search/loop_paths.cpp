@@ -2,6 +2,7 @@
 #include "lowering/search/loop_paths.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "lowering/swtvm/swtvm.h"
 
@@ -52,20 +53,33 @@ std::vector<AlikeOrders> LoopPaths::found(const IdVector<IteratorId, bool>& has_
                                           const IdVector<BufferId, std::set<IteratorId>>& moving) const {
   std::vector<AlikeOrders> kinds;
   std::map<std::vector<std::set<IteratorId>>, std::size_t> kind_of;
+  // Of hundreds of orders few are left that differ where few iterators have a loop.
+  std::map<std::vector<IteratorId>, std::size_t> kind_of_paths;
+  const IteratorId end_of_path(has_loop.size());
+  std::vector<IteratorId> left;
   for (std::size_t order = 0; order < paths_.size(); ++order) {
-    std::vector<std::set<IteratorId>> again;
-    for (const BufferId b : model_.buffers.ids()) {
-      auto& of_buffer = again.emplace_back();
-      for (const IteratorId i : loops_around(order, b, has_loop, moving)) {
-        if (!all_moving_[b][i]) of_buffer.insert(i);
+    left.clear();
+    for (const LoopOrder& path : paths_[order]) {
+      std::copy_if(path.begin(), path.end(), std::back_inserter(left), [&](IteratorId i) { return has_loop[i]; });
+      left.push_back(end_of_path);
+    }
+    const auto [paths, is_new_path] = kind_of_paths.try_emplace(left, kinds.size());
+    if (is_new_path) {
+      std::vector<std::set<IteratorId>> again;
+      for (const BufferId b : model_.buffers.ids()) {
+        auto& of_buffer = again.emplace_back();
+        for (const IteratorId i : loops_around(order, b, has_loop, moving)) {
+          if (!all_moving_[b][i]) of_buffer.insert(i);
+        }
       }
+      const auto [known, is_new] = kind_of.try_emplace(again, kinds.size());
+      if (is_new) {
+        AlikeOrders& kind = kinds.emplace_back();
+        for (const std::set<IteratorId>& of_buffer : again) kind.again.push_back({of_buffer.begin(), of_buffer.end()});
+      }
+      paths->second = known->second;
     }
-    const auto [known, is_new] = kind_of.try_emplace(again, kinds.size());
-    if (is_new) {
-      AlikeOrders& kind = kinds.emplace_back();
-      for (const std::set<IteratorId>& of_buffer : again) kind.again.push_back({of_buffer.begin(), of_buffer.end()});
-    }
-    kinds[known->second].orders.push_back(order);
+    kinds[paths->second].orders.push_back(order);
   }
   return kinds;
 }
