@@ -30,6 +30,7 @@ class DamagedFolder {
     write_varied_plan(folder_, planner);
     plan_ = text_of("plan.json");
     trace_ = text_of("trace.json");
+    if (trace_.find("same_as") == std::string::npos) throw std::runtime_error("no row of the trace repeats others");
   }
 
   [[nodiscard]] const std::filesystem::path& path() const { return folder_; }

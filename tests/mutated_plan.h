@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan folder with everything that plan files know: branches with stacks, views, epilogues, constants of stages, a
-// search.
+// search, operators that are planned alike.
 #pragma once
 
 #include <filesystem>
@@ -41,6 +41,7 @@ inline void write_varied_plan(const std::filesystem::path& folder, const std::st
   const TensorId biased = append("Add", "bias", {}, {first, weights("bias_b", {8})});
   builder.mark_output(append("Softmax", "softmax", {}, {biased}));
   builder.mark_output(append("Sub", "rest", {}, {*heads[0], *heads[1]}));
+  builder.mark_output(append("Sub", "like_rest", {}, {*heads[1], *heads[2]}));
   CompileRequest request;
   request.command_line = "stowage compile varied.onnx";
   request.model = "varied.onnx";

@@ -19,8 +19,9 @@ namespace stowage {
 namespace {
 
 constexpr std::string_view trace_format = "stowage-trace";
-constexpr int trace_version = 4;  // 4: what a planner recorded of equal fused operators stands once
-constexpr int text_version = 2;   // records of text, which are read as such
+constexpr int trace_version = 4;
+constexpr int repeating_version = 4;  // what a planner recorded of fused operators that are planned alike stands once
+constexpr int text_version = 2;       // records of text, which are read as such
 
 void check_iterators(const TraceRecord& record, const std::vector<GroupIterator>& iterators, int cores) {
   const auto damage = [&](std::string_view what, IteratorId i, std::int64_t number) {
@@ -92,8 +93,11 @@ StoredTrace read_trace(std::string_view text, const GraphWhenRead& graph, const 
   };
   const auto add_record = [&](const Json& row, const Json& before) {
     check_first(records.is_empty(), before);
-    if (before.value("version", Json()) == text_version) {
+    const Json version = before.value("version", Json());
+    if (version == text_version) {
       records.add_text(row);
+    } else if (version == repeating_version && row.contains("same_as")) {
+      records.repeat(row);
     } else {
       records.add(row);
     }
@@ -107,7 +111,7 @@ StoredTrace read_trace(std::string_view text, const GraphWhenRead& graph, const 
       parse_rows(text, {{"groups", add_group}, {"records", add_record}, {"fusion/candidates", add_candidate}}, stop);
   check_version(file);
   static_cast<void>(file.at("records").get_ref<const Json::array_t&>());  // to have none is damage
-  stored.trace.records = records.take();
+  stored.trace.records = std::move(records).take();
   stored.fusion = fusion_of(file.at("fusion"), std::move(candidates));
   return stored;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/store/trace_records.h"
 
+#include <cstdint>
 #include <set>
 #include <stdexcept>
 #include <string_view>
@@ -16,8 +17,18 @@ namespace stowage {
 
 namespace {
 
-/// A short file may stand for no more records than this many by repeating others.
-constexpr std::size_t max_repeated_records = 1'000'000;
+/// A short file may stand for no more than this by repeating records, as size_of() has it: about as many bytes.
+constexpr std::size_t max_repeated = std::size_t{256} << 20;
+
+/// Of an event: 16 for each value, and its texts.
+std::size_t size_of(const Json& json) {
+  if (const auto* text = json.get_ptr<const std::string*>()) return 16 + text->size();
+  std::size_t size = 16;
+  if (json.is_structured()) {
+    for (const Json& part : json) size += size_of(part);
+  }
+  return size;
+}
 
 std::string_view name_of(TraceOutcome outcome) {
   switch (outcome) {
@@ -54,11 +65,24 @@ void clear_texts(Json& json) {
   }
 }
 
+/// Of the kind and the numbers of an event.
+std::size_t hash_without_texts(Json event) {
+  const Json kind = event.at("kind");
+  clear_texts(event);
+  event["kind"] = kind;
+  return std::hash<Json>()(event);
+}
+
 /// What a planner recorded of a fused operator.
 struct PlanRows {
   std::string subject;
   std::vector<std::string> events;  ///< as they are written
+  std::size_t iterators = 0, buffers = 0;
 };
+
+bool are_alike(const PlanRows& a, const PlanRows& b) {
+  return a.events.size() == b.events.size() && a.iterators == b.iterators && a.buffers == b.buffers;
+}
 
 /// The row that stands for a plan's records by those of another plan, with the events that differ.
 Json repeating_row(const PlanRows& rows, const std::vector<Json>& events, const PlanRows& source) {
@@ -96,26 +120,26 @@ void write_records(const std::vector<TraceRecord>& records, const AddRow& add) {
       ++at;
       continue;
     }
+    const TraceRecord& first = records[at];
+    PlanRows rows{first.subject, {}, first.names->iterators.size(), first.names->buffers.size()};
     std::vector<Json> events;
-    PlanRows rows{records[at].subject, {}};
-    std::size_t form = 0;
+    std::size_t hash = 0;
+    std::size_t size = 0;
     for (std::size_t i = at; i < end; ++i) {
       events.push_back(row_of(records[i].what));
       rows.events.push_back(dumped(events.back()));
-      Json without_texts = events.back();
-      clear_texts(without_texts);
-      form = form * 31 + std::hash<Json>()(without_texts);
+      hash = hash * 31 + hash_without_texts(events.back());
+      size += size_of(events.back());
     }
-    const auto source = known.find(form);
+    const auto source = known.find(hash);
     // A row that repeats others names them by subject, which stands for the first plan of this subject.
-    const bool is_first = planned.insert(records[at].subject).second;
-    if (is_first && source != known.end() && source->second.events.size() == events.size() &&
-        repeated + events.size() <= max_repeated_records) {
+    const bool is_first = planned.insert(first.subject).second;
+    if (is_first && source != known.end() && are_alike(source->second, rows) && size <= max_repeated - repeated) {
       add(repeating_row(rows, events, source->second));
-      repeated += events.size();
+      repeated += size;
     } else {
       for (std::size_t i = at; i < end; ++i) add(row_of(records[i], std::move(events[i - at])));
-      if (is_first) known.emplace(form, std::move(rows));
+      if (is_first) known.emplace(hash, std::move(rows));
     }
     at = end;
   }
@@ -132,33 +156,33 @@ void RecordReader::add_names(const Json& row) {
 }
 
 void RecordReader::add(const Json& row) {
-  if (row.contains("same_as")) {
-    repeat(row);
-    return;
-  }
   TraceRecord record;
   record.subject = row.at("subject").get<std::string>();
   const auto named = names_.find(record.subject);
-  record.what = event_of(row.at("event"), named == names_.end() ? nullptr : named->second.get());
+  const Json& event = row.at("event");
+  record.what = event_of(event, named == names_.end() ? nullptr : named->second.get());
   if (named != names_.end() && is_of_planner(record)) record.names = named->second;
-  append(std::move(record));
+  append(std::move(record), size_of(event));
 }
 
 void RecordReader::add_text(const Json& row) {
   Json event = row;
   event["kind"] = "text";
-  append({row.at("subject").get<std::string>(), event_of(event, nullptr), nullptr});
+  append({row.at("subject").get<std::string>(), event_of(event, nullptr), nullptr}, size_of(event));
 }
 
-void RecordReader::append(TraceRecord record) {
+void RecordReader::append(TraceRecord record, std::size_t size) {
   const bool goes_on = !records_.empty() && records_.back().subject == record.subject;
   if (!is_of_plan(record)) {
-    plan_ = nullptr;
-  } else if (!goes_on || plan_ == nullptr) {
-    const auto [found, is_first] = plans_.try_emplace(record.subject, Range{records_.size(), 0});
-    plan_ = is_first ? &found->second : nullptr;
+    open_ = nullptr;
+  } else if (!goes_on || open_ == nullptr) {
+    const auto [range, is_first] = plans_.try_emplace(record.subject, Range{records_.size(), 0, 0});
+    open_ = is_first ? &range->second : nullptr;
   }
-  if (plan_ != nullptr) ++plan_->count;
+  if (open_ != nullptr) {
+    ++open_->count;
+    open_->size += size;
+  }
   records_.push_back(std::move(record));
 }
 
@@ -167,20 +191,18 @@ void RecordReader::repeat(const Json& row) {
   const auto& source = row.at("same_as").get_ref<const std::string&>();
   const auto range = plans_.find(source);
   if (range == plans_.end()) throw std::invalid_argument(fmt::format("'{}' has no records of a plan before", source));
-  const auto [first, count] = range->second;
+  const auto [first, count, size] = range->second;
   const auto named = names_.find(subject);
   const GroupNames& known = *records_[first].names;
   if (named == names_.end() || named->second->iterators.size() != known.iterators.size() ||
       named->second->buffers.size() != known.buffers.size()) {
-    throw std::invalid_argument(fmt::format("'{}' has not the iterators and buffers of '{}'", subject, source));
+    throw std::invalid_argument(fmt::format("'{}' has not as many iterators and buffers as '{}'", subject, source));
   }
-  if (count > max_repeated_records - repeated_) {
-    throw std::invalid_argument(fmt::format("more than {} records are repeated", max_repeated_records));
-  }
-  repeated_ += count;
+  if (size > max_repeated - repeated_) throw std::invalid_argument("records of more than 256 MiB are repeated");
+  repeated_ += size;
   for (std::size_t i = first; i < first + count; ++i) records_.push_back({subject, records_[i].what, named->second});
   if (row.contains("except")) replace(row.at("except"), records_.size() - count, *named->second);
-  plan_ = nullptr;
+  open_ = nullptr;
 }
 
 void RecordReader::replace(const Json& others, std::size_t first, const GroupNames& names) {

@@ -20,7 +20,7 @@ void add_list(CLI::App& app, const std::string& name, std::vector<std::string>& 
 }
 
 void add_cost_cache(CLI::App& app, std::optional<std::string>& to) {
-  app.add_option("--cost-cache", to, "folder that keeps predicted costs between runs, or 'none'")
+  app.add_option("--cost-cache", to, "folder that keeps predicted costs and chosen schedules between runs, or 'none'")
       ->check(known({"none"}))
       ->type_name("DIR");
 }

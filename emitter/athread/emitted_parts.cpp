@@ -10,8 +10,8 @@
 #include <xxhash.h>
 
 #include "core/overloaded.h"
-#include "core/parallel.h"
 #include "lowering/program/canonical_nest.h"
+#include "lowering/program/different_nests.h"
 #include "lowering/program/launches.h"
 #include "lowering/program/library_plan.h"
 
@@ -31,15 +31,8 @@ KernelHash hash_of_kernel(const LoopNest& nest, const Target& target) {
 
 /// Of all steps that launch a kernel; those with equal nests have one, which is written down once.
 IdVector<StepId, KernelHash> hash_kernels(const Program& program) {
-  std::map<NestKey, KernelHash> by_nest;
-  std::vector<std::pair<const LoopNest*, KernelHash*>> different;
-  for (const ProgramStep& step : program.steps) {
-    if (step.plan() == nullptr) continue;
-    const auto [known, is_new] = by_nest.try_emplace(step.nest_key());
-    if (is_new) different.emplace_back(&step.plan()->nest, &known->second);
-  }
-  parallel_for(different.size(), 0, {},
-               [&](std::size_t i) { *different[i].second = hash_of_kernel(*different[i].first, program.target); });
+  const auto by_nest = of_different_nests<KernelHash>(
+      program, {}, [&](const Plan& plan) { return hash_of_kernel(plan.nest, program.target); });
   IdVector<StepId, KernelHash> kernels(program.steps.size());
   for (const StepId s : program.steps.ids()) {
     if (program.steps[s].plan() != nullptr) kernels[s] = by_nest.at(program.steps[s].nest_key());

@@ -10,26 +10,13 @@
 #include "core/check.h"
 #include "core/parallel.h"
 #include "driver/report/nest_rows.h"
+#include "lowering/program/different_nests.h"
 
 namespace stowage::inspector {
 
 namespace {
 
 using StatementCycles = std::map<StatementId, std::int64_t>;
-
-/// By nest: equal ones take the same.
-std::map<NestKey, StatementCycles> cycles_of_nests(const Program& program, const std::stop_token& stop) {
-  std::map<NestKey, StatementCycles> by_nest;
-  std::vector<std::pair<const Plan*, StatementCycles*>> different;
-  for (const ProgramStep& step : program.steps) {
-    if (step.plan() == nullptr) continue;
-    const auto [known, is_new] = by_nest.try_emplace(step.nest_key());
-    if (is_new) different.emplace_back(step.plan(), &known->second);
-  }
-  parallel_for(different.size(), 0, stop,
-               [&](std::size_t i) { *different[i].second = cycles_by_statement(*different[i].first, program.target); });
-  return by_nest;
-}
 
 StepFacts facts_of(const Program& program, const EmittedProgram& emitted,
                    const std::map<NestKey, StatementCycles>& cycles_of_nest, StepId index) {
@@ -113,7 +100,8 @@ PlanPtr make_loaded_plan(Compilation compilation, std::string origin, std::strin
   plan->step_of_operator.assign(plan->graph().operators().size(), StepId());
   plan->steps.assign(program.steps.size(), {});
   const EmittedProgram& emitted = plan->compilation.emitted;
-  const std::map<NestKey, StatementCycles> cycles = cycles_of_nests(program, stop);
+  const auto cycles = of_different_nests<StatementCycles>(
+      program, stop, [&](const Plan& kernel) { return cycles_by_statement(kernel, program.target); });
   parallel_for(program.steps.size(), 0, stop, [&](std::size_t i) {
     const StepId step(i);
     plan->steps[step] = facts_of(program, emitted, cycles, step);

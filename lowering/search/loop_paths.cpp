@@ -63,7 +63,7 @@ std::vector<AlikeOrders> LoopPaths::found(const IdVector<IteratorId, bool>& has_
       std::copy_if(path.begin(), path.end(), std::back_inserter(left), [&](IteratorId i) { return has_loop[i]; });
       left.push_back(end_of_path);
     }
-    const auto [paths, is_new_path] = kind_of_paths.try_emplace(left, kinds.size());
+    const auto [paths, is_new_path] = kind_of_paths.try_emplace(left);
     if (is_new_path) {
       std::vector<std::set<IteratorId>> again;
       for (const BufferId b : model_.buffers.ids()) {
