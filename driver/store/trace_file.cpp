@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::string_view trace_format = "stowage-trace";
 constexpr int trace_version = 4;
-constexpr int repeating_version = 4;  // what a planner recorded of fused operators that are planned alike stands once
-constexpr int text_version = 2;       // records of text, which are read as such
+constexpr int written_out_version = 3;  // before what a planner recorded of fused operators planned alike stood once
+constexpr int text_version = 2;         // records of text, which are read as such
 
 void check_iterators(const TraceRecord& record, const std::vector<GroupIterator>& iterators, int cores) {
   const auto damage = [&](std::string_view what, IteratorId i, std::int64_t number) {
@@ -96,7 +96,7 @@ StoredTrace read_trace(std::string_view text, const GraphWhenRead& graph, const 
     const Json version = before.value("version", Json());
     if (version == text_version) {
       records.add_text(row);
-    } else if (version == repeating_version && row.contains("same_as")) {
+    } else if (version != written_out_version && row.contains("same_as")) {
       records.repeat(row);
     } else {
       records.add(row);

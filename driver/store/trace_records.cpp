@@ -17,17 +17,24 @@ namespace stowage {
 
 namespace {
 
-/// A short file may stand for no more than this by repeating records, as size_of() has it: about as many bytes.
+/// A short file may stand for no more bytes than this by repeating records, as size_of() counts them.
 constexpr std::size_t max_repeated = std::size_t{256} << 20;
 
-/// Of an event: 16 for each value, and its texts.
+/// About what an event takes in memory: 16 bytes for each value, and its texts as they are written. Those of a file
+/// that is written are as long as those of it when it is read, also where names are no UTF-8.
 std::size_t size_of(const Json& json) {
-  if (const auto* text = json.get_ptr<const std::string*>()) return 16 + text->size();
+  if (json.is_string()) return 16 + dumped(json).size();
   std::size_t size = 16;
   if (json.is_structured()) {
     for (const Json& part : json) size += size_of(part);
   }
   return size;
+}
+
+/// The same of records of a fused operator, of whose events the sum is known.
+std::size_t size_of(const std::string& subject, std::size_t records, std::size_t events) {
+  constexpr std::size_t record = 256;
+  return events + records * (record + dumped(Json(subject)).size());
 }
 
 std::string_view name_of(TraceOutcome outcome) {
@@ -77,6 +84,7 @@ std::size_t hash_without_texts(Json event) {
 struct PlanRows {
   std::string subject;
   std::vector<std::string> events;  ///< as they are written
+  std::size_t size = 0;             ///< of all events
   std::size_t iterators = 0, buffers = 0;
 };
 
@@ -121,20 +129,21 @@ void write_records(const std::vector<TraceRecord>& records, const AddRow& add) {
       continue;
     }
     const TraceRecord& first = records[at];
-    PlanRows rows{first.subject, {}, first.names->iterators.size(), first.names->buffers.size()};
+    PlanRows rows{first.subject, {}, 0, first.names->iterators.size(), first.names->buffers.size()};
     std::vector<Json> events;
     std::size_t hash = 0;
-    std::size_t size = 0;
     for (std::size_t i = at; i < end; ++i) {
       events.push_back(row_of(records[i].what));
       rows.events.push_back(dumped(events.back()));
       hash = hash * 31 + hash_without_texts(events.back());
-      size += size_of(events.back());
+      rows.size += size_of(events.back());
     }
     const auto source = known.find(hash);
     // A row that repeats others names them by subject, which stands for the first plan of this subject.
     const bool is_first = planned.insert(first.subject).second;
-    if (is_first && source != known.end() && are_alike(source->second, rows) && size <= max_repeated - repeated) {
+    const bool is_repeated = is_first && source != known.end() && are_alike(source->second, rows);
+    const std::size_t size = is_repeated ? size_of(first.subject, events.size(), source->second.size) : 0;
+    if (is_repeated && size <= max_repeated - repeated) {
       add(repeating_row(rows, events, source->second));
       repeated += size;
     } else {
@@ -181,7 +190,7 @@ void RecordReader::append(TraceRecord record, std::size_t size) {
   }
   if (open_ != nullptr) {
     ++open_->count;
-    open_->size += size;
+    open_->events += size;
   }
   records_.push_back(std::move(record));
 }
@@ -191,13 +200,14 @@ void RecordReader::repeat(const Json& row) {
   const auto& source = row.at("same_as").get_ref<const std::string&>();
   const auto range = plans_.find(source);
   if (range == plans_.end()) throw std::invalid_argument(fmt::format("'{}' has no records of a plan before", source));
-  const auto [first, count, size] = range->second;
+  const auto [first, count, events] = range->second;
   const auto named = names_.find(subject);
   const GroupNames& known = *records_[first].names;
   if (named == names_.end() || named->second->iterators.size() != known.iterators.size() ||
       named->second->buffers.size() != known.buffers.size()) {
     throw std::invalid_argument(fmt::format("'{}' has not as many iterators and buffers as '{}'", subject, source));
   }
+  const std::size_t size = size_of(subject, count, events);
   if (size > max_repeated - repeated_) throw std::invalid_argument("records of more than 256 MiB are repeated");
   repeated_ += size;
   for (std::size_t i = first; i < first + count; ++i) records_.push_back({subject, records_[i].what, named->second});

@@ -47,7 +47,7 @@ class RecordReader {
   struct Range {
     std::size_t first = 0;
     std::size_t count = 0;
-    std::size_t size = 0;  ///< of their events, as size_of() has it
+    std::size_t events = 0;  ///< size of all their events
   };
 
   void append(TraceRecord record, std::size_t size);
@@ -57,7 +57,7 @@ class RecordReader {
   std::vector<TraceRecord> records_;
   std::map<std::string, Range, std::less<>> plans_;  ///< of each fused operator the first range that is written out
   Range* open_ = nullptr;                            ///< which the last record ends; null if it is in none of these
-  std::size_t repeated_ = 0;                         ///< sizes of all ranges that were repeated
+  std::size_t repeated_ = 0;                         ///< size of all that was repeated
 };
 
 }  // namespace stowage

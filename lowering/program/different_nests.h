@@ -14,7 +14,7 @@
 namespace stowage {
 
 /// By nest what `find` tells of the first kernel's plan that has it, on all cores of the host. Stopped, what was not
-/// begun is as it is made.
+/// begun is default-constructed.
 template <class Found, class Find>
 std::map<NestKey, Found> of_different_nests(const Program& program, const std::stop_token& stop, const Find& find) {
   std::map<NestKey, Found> by_nest;

@@ -24,8 +24,8 @@ namespace {
 /// fewer are, and LeNet, CifarNet and ResNet-18 keep their cycles; with 1.02 they take up to 0.5 % more, with 1 up to
 /// 0.9 %.
 constexpr double little_more = 1.05;
-/// A plan says of its neighbours no more than that they take so many times their bounds: of one that is further away
-/// than this, the tiles or places may be what is wrong with it. Without it DCGAN takes 4.5 % more cycles; with 1.5 the
+/// How many times its bound a neighbour is taken to take, at most: of a plan that is further above its own the tiles or
+/// places may be what is wrong, and a neighbour has others. Without it DCGAN takes 4.5 % more cycles; with 1.5 the
 /// MobileNets take 0.3 % more, as other plans are met on the way.
 constexpr double most_above_bound = 1.6;
 

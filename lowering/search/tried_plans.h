@@ -79,7 +79,8 @@ class TriedPlans {
   }
 
   /// The same of a neighbour of a plan that takes `above_bound` times its bound. As the neighbour will take about as
-  /// many times its own, it is planned only where that is little more than `enough` at most.
+  /// many times its own, or few times if the plan takes many, it is planned only where that is little more than
+  /// `enough` at most.
   std::optional<Tried> plan_neighbour(const Schedule& fixed, std::int64_t enough, double above_bound) {
     return plan(fixed, Wanted{enough, enough, above_bound});
   }

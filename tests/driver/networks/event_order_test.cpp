@@ -4,11 +4,8 @@
 // or "all".
 #include <array>
 #include <cstdlib>
-#include <iterator>
-#include <sstream>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -16,18 +13,11 @@
 #include "driver/session/session.h"
 #include "lowering/check/check_nest.h"
 #include "lowering/simulate/simulate.h"
+#include "tests/driver/networks/chosen_networks.h"
 #include "tests/driver/networks/scratch_file.h"
 
 namespace stowage {
 namespace {
-
-std::vector<std::string> chosen_networks() {
-  const char* const text = std::getenv("STOWAGE_NETWORKS");
-  if (text == nullptr) return {"lenet", "cifarnet", "matmul", "vector"};
-  if (std::string(text) == "all") return network_names();
-  std::istringstream words(text);
-  return {std::istream_iterator<std::string>(words), {}};
-}
 
 Simulation simulated(const LoopNest& nest, const Target& target, const SimulationOptions& options) {
   const Simulated result = simulate(nest, target, options);
@@ -40,7 +30,7 @@ Simulation simulated(const LoopNest& nest, const Target& target, const Simulatio
 TEST_CASE("the order of events of one cycle changes nothing in three plans of each network, and the plans are good") {
   constexpr std::array<std::array<const char*, 2>, 3> plans = {
       {{"searched", "exact"}, {"searched", "greedy"}, {"swtvm", "none"}}};
-  for (const std::string& network : chosen_networks()) {
+  for (const std::string& network : test::chosen_networks({"lenet", "cifarnet", "matmul", "vector"})) {
     const test::ScratchFile model(network);
     Diagnostics diagnostics;
     REQUIRE(write_network(network, {}, model.path(), diagnostics));

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What plans of sample networks take, so that a search that finds worse ones is noticed.
+// STOWAGE_NETWORKS names others than the small ones.
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "driver/networks/networks.h"
+#include "driver/session/session.h"
+#include "tests/driver/networks/chosen_networks.h"
+#include "tests/driver/networks/scratch_file.h"
+
+namespace stowage {
+namespace {
+
+/// Cycles as they were measured last. Where the model tells others, or plans get better, these are measured anew:
+/// `stowage compile` prints them.
+const std::map<std::string, std::int64_t> measured = {
+    {"alexnet", 16'354'669},     {"bert_base", 22'606'030}, {"cifarnet", 612'416},    {"dcgan", 1'197'337},
+    {"googlenet", 10'130'605},   {"lenet", 168'718},        {"matmul", 265'295},      {"mobilenet_v1", 3'642'756},
+    {"mobilenet_v2", 3'256'409}, {"resnet18", 8'766'841},   {"resnet50", 20'938'275}, {"vector", 30'674},
+    {"vgg16", 93'118'866},       {"vgg19", 110'818'114}};
+
+TEST_CASE("plans of sample networks take no more cycles than they took") {
+  for (const std::string& network : test::chosen_networks({"lenet", "cifarnet", "dcgan"})) {
+    INFO(network);
+    REQUIRE(measured.contains(network));
+    const test::ScratchFile model(network);
+    Diagnostics diagnostics;
+    REQUIRE(write_network(network, {}, model.path(), diagnostics));
+    CompileRequest request;
+    request.model = model.path();
+    const auto compilation = compile(request, diagnostics);
+    INFO(format_diagnostics(diagnostics));
+    REQUIRE(compilation);
+    const ProgramTotals totals = totals_of(compilation->program);
+    CHECK(totals.seconds >= totals.least_seconds);
+    CHECK(static_cast<double>(totals.cycles) <= 1.01 * static_cast<double>(measured.at(network)));
+  }
+}
+
+}  // namespace
+}  // namespace stowage
