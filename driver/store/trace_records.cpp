@@ -17,7 +17,7 @@ namespace stowage {
 
 namespace {
 
-/// A short file may stand for no more bytes than this by repeating records, as size_of() counts them.
+/// A short file may stand for no more bytes than this by repeating records, as size_when_repeated() counts them.
 constexpr std::size_t max_repeated = std::size_t{256} << 20;
 
 /// About what an event takes in memory: 16 bytes for each value, and its texts as they are written. Those of a file
@@ -31,8 +31,8 @@ std::size_t size_of(const Json& json) {
   return size;
 }
 
-/// The same of records of a fused operator, of whose events the sum is known.
-std::size_t size_of(const std::string& subject, std::size_t records, std::size_t events) {
+/// What records of a fused operator take, whose events take `events` together.
+std::size_t size_when_repeated(const std::string& subject, std::size_t records, std::size_t events) {
   constexpr std::size_t record = 256;
   return events + records * (record + dumped(Json(subject)).size());
 }
@@ -142,7 +142,7 @@ void write_records(const std::vector<TraceRecord>& records, const AddRow& add) {
     // A row that repeats others names them by subject, which stands for the first plan of this subject.
     const bool is_first = planned.insert(first.subject).second;
     const bool is_repeated = is_first && source != known.end() && are_alike(source->second, rows);
-    const std::size_t size = is_repeated ? size_of(first.subject, events.size(), source->second.size) : 0;
+    const std::size_t size = is_repeated ? size_when_repeated(first.subject, events.size(), source->second.size) : 0;
     if (is_repeated && size <= max_repeated - repeated) {
       add(repeating_row(rows, events, source->second));
       repeated += size;
@@ -207,7 +207,7 @@ void RecordReader::repeat(const Json& row) {
       named->second->buffers.size() != known.buffers.size()) {
     throw std::invalid_argument(fmt::format("'{}' has not as many iterators and buffers as '{}'", subject, source));
   }
-  const std::size_t size = size_of(subject, count, events);
+  const std::size_t size = size_when_repeated(subject, count, events);
   if (size > max_repeated - repeated_) throw std::invalid_argument("records of more than 256 MiB are repeated");
   repeated_ += size;
   for (std::size_t i = first; i < first + count; ++i) records_.push_back({subject, records_[i].what, named->second});
