@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/factors.h"
+
 namespace stowage {
 
 std::vector<std::int64_t> StageTensor::memory_strides() const {
@@ -73,14 +75,6 @@ bool reads_broadcast(const Stage& stage, const Access& access) {
 }
 
 /// A square (LRN's sum) is none.
-bool is_product_of_two_reads(const Stage& stage) {
-  const auto* product = std::get_if<ScalarNode::Binary>(&stage.body->value);
-  if (stage.reduction != Reduction::sum || product == nullptr || product->op != BinaryOp::multiply) return false;
-  const auto* a = std::get_if<ScalarNode::Read>(&product->a->value);
-  const auto* b = std::get_if<ScalarNode::Read>(&product->b->value);
-  return a != nullptr && b != nullptr && a->read != b->read;
-}
-
 bool is_windowed(const Stage& stage) {
   for (const Access& access : stage.reads) {
     for (const IndexExpr& index : access.index) {
@@ -97,7 +91,7 @@ FusionKind stage_kind(const StageList& list, const Stage& stage) {
     }
   }
   if (stage.reduction != Reduction::none) {
-    return is_product_of_two_reads(stage) || is_windowed(stage) ? FusionKind::anchor : FusionKind::reduction;
+    return factors_of(stage) || is_windowed(stage) ? FusionKind::anchor : FusionKind::reduction;
   }
   FusionKind kind = FusionKind::element_wise;
   for (const Access& access : stage.reads) {
@@ -152,7 +146,7 @@ std::int64_t flops(const StageList& list) {
 std::int64_t multiply_adds(const StageList& list) {
   std::int64_t total = 0;
   for (const Stage& stage : list.stages) {
-    if (is_product_of_two_reads(stage)) total += points(stage, 0, stage.axes.size());
+    if (factors_of(stage)) total += points(stage, 0, stage.axes.size());
   }
   return total;
 }

@@ -16,6 +16,8 @@ std::vector<CountError> compare_counts(const Program& program, const EmulationRe
     totals.operations += count.operations;
     totals.bytes += count.bytes;
   }
+  std::map<std::pair<StepId, std::optional<StatementId>>, TeamMeetings> met;
+  for (const StatementMeetings& at : emulation.meetings) met[{at.step, at.statement}] = at.meetings;
   std::vector<CountError> errors;
   for (const StepId s : program.steps.ids()) {
     const ProgramStep& step = program.steps[s];
@@ -31,6 +33,13 @@ std::vector<CountError> compare_counts(const Program& program, const EmulationRe
       expect(statement, "bytes", predicted.bytes, counted.bytes);
       emulated.erase({s, statement});
     }
+    for (const auto& [statement, predicted] : step.step_plan()->meetings()) {
+      const TeamMeetings counted = met[{s, statement}];
+      const bool is_sent = predicted.registers > 0 || counted.registers > 0;
+      expect(statement, is_sent ? "broadcasts" : "barriers", predicted.times, counted.times);
+      expect(statement, "registers sent", predicted.registers, counted.registers);
+      met.erase({s, statement});
+    }
     const Scratchpad scratchpad = step.step_plan()->scratchpad(program.target);
     expect(std::nullopt, fmt::format("{} peak", scratchpad.name), scratchpad.peak_bytes,
            emulation.ldm_peak_bytes.at(s));
@@ -38,6 +47,9 @@ std::vector<CountError> compare_counts(const Program& program, const EmulationRe
   for (const auto& [key, counted] : emulated) {  // counted but never predicted
     const std::string& name = program.steps.at(key.first).group.name;
     errors.push_back({name, key.second, "operations", 0, counted.operations});
+  }
+  for (const auto& [key, counted] : met) {
+    errors.push_back({program.steps.at(key.first).group.name, key.second, "barriers", 0, counted.times});
   }
   return errors;
 }

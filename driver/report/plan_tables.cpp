@@ -77,6 +77,7 @@ PlanTable plan_groups_table(const Program& program) {
       keyed("limit_cycles", hidden({"limit", Kind::cycles, "no plan takes less: its physical limit, and the launch"})),
       keyed("times_limit",
             {"x limit", Kind::number, "predicted time divided by the physical limit, the launch in both"}),
+      keyed("bytes_times_limit", {"x bytes", Kind::number, "DMA bytes divided by those of the physical limit"}),
   };
   const std::int64_t cycles = totals_of(program).cycles;
   for (const StepId i : program.steps.ids()) {
@@ -94,10 +95,12 @@ PlanTable plan_groups_table(const Program& program) {
                                          dma.transfers, dma.operations, ldm.peak_bytes,
                                          share_of(ldm.peak_bytes, ldm.room_bytes), work, share_of(work, dma.bytes)});
       if (const Plan* plan = program.steps[i].plan()) {
-        const LimitDistance distance = distance_to_limit(*plan, program.target);
+        const PhysicalLimit physical = physical_limit(planned->stages(), program.target);
+        const LimitDistance distance = distance_to_limit(*plan, physical, program.target);
         const std::int64_t limit = distance.limit + distance.of(LostTo::launch);
-        row.cells.insert(row.cells.end(), {static_cast<std::int64_t>(plan->nest.cores_used()), plan->time.seconds,
-                                           limit, share_of(plan->time.cycles, limit)});
+        row.cells.insert(row.cells.end(),
+                         {static_cast<std::int64_t>(plan->nest.cores_used()), plan->time.seconds, limit,
+                          share_of(plan->time.cycles, limit), share_of(dma.bytes, physical.bytes)});
       }
     }
     row.cells.resize(table.columns.size());

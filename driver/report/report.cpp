@@ -123,7 +123,7 @@ std::string time_table(const Plan& plan, const Target& target) {
   if (plan.certificate) {
     table.add({"optimum", grouped_digits(plan.certificate->least_cycles), certificate_text(*plan.certificate), ""});
   }
-  const LimitDistance distance = distance_to_limit(plan, target);
+  const LimitDistance distance = distance_to_limit(plan, limit, target);
   for (std::size_t i = 0; i < losses; ++i) {
     const auto cause = static_cast<LostTo>(i);
     if (cause == LostTo::launch || distance.of(cause) == 0) continue;
@@ -230,7 +230,7 @@ std::string summary_text(const Compilation& compilation) {
                             percent_of(lost, totals.cycles))});
     }
     meanings +=
-        "Physical limit: each fused operator's tensors moved once at the best bandwidth, or computed at the best "
+        "Physical limit: what each fused operator has to move at the best bandwidth, or computed at the best "
         "rate, whichever takes longer, and one launch. The rows \"lost to\" add up to what the plan takes beyond it.\n";
   }
   for (const OtherPlanText& other : texts_of_others(compilation)) {
@@ -240,7 +240,7 @@ std::string summary_text(const Compilation& compilation) {
 
   const TextTable steps = report_table(
       plan_groups_table(program), {"step", "fused operator", "template", "operators", "dma_transfers", "dma_operations",
-                                   "dma_bytes", "ldm_bytes", "cycles", "share", "times_limit"});
+                                   "dma_bytes", "bytes_times_limit", "ldm_bytes", "cycles", "share", "times_limit"});
   std::string limits;
   for (const SearchLimit& limit : compilation.fusion.limits) limits += markdown_text(text_of(limit)) + "\n\n";
   if (!meanings.empty()) meanings = "\n" + meanings;

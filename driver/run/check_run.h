@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a compilation in emulation, and holds it against the reference: values of every fused operator, and what the
-// plan predicted (transfers, operations, bytes, LDM peaks) against what the emulation counted.
+// plan predicted (transfers, operations, bytes, barriers, LDM peaks) against what the emulation counted.
 #pragma once
 
 #include <optional>

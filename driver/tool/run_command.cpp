@@ -141,7 +141,8 @@ std::string verdict_text(const Program& program, const CheckResult& check) {
     text += fmt::format("prediction and emulation differ:\n\n{}\n", table.text());
   } else {
     text += fmt::format(
-        "predicted transfers, operations, bytes and {} peaks equal the emulated ones, statement by statement\n",
+        "predicted transfers, operations, bytes, barriers and {} peaks equal the emulated ones, statement by "
+        "statement\n",
         scratchpad_of(program).name);
   }
   if (const ValueError* first = check.first_difference()) {

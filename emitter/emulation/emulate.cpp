@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -156,12 +157,43 @@ void report_misplaced(const std::set<std::pair<std::string, int>>& lines, Diagno
   }
 }
 
-Result<std::vector<StatementCount>> statement_counts(const Program& program, const EmittedProgram& emitted,
+/// By path and line.
+using StatementLines = std::map<std::pair<std::string, int>, StatementId>;
+
+StatementLines statement_lines(const EmittedProgram& emitted) {
+  StatementLines statements;
+  for (const EmittedFile& file : emitted.files)
+    for (const LineOrigin& origin : file.origins) statements[{file.path, origin.line}] = origin.statement;
+  return statements;
+}
+
+std::vector<StatementMeetings> meetings_by_step(const StatementLines& statement_at, const Launches& launches,
+                                                const EmulationRun& run, bool changed_sources) {
+  std::map<std::tuple<int, std::string, int>, TeamMeetings> of_lines;
+  for (const LineMeetings& call : run.meetings) {
+    TeamMeetings& line = of_lines[{call.launch, call.file, call.line}];
+    line.times += call.meetings.times;
+    line.registers += call.meetings.registers;
+  }
+  std::map<std::pair<StepId, std::optional<StatementId>>, TeamMeetings> most;
+  for (const auto& [where, line] : of_lines) {
+    const auto& [launch, file, number] = where;
+    const auto found = statement_at.find({file, number});
+    check(found != statement_at.end() || changed_sources, "cores meet in a line that belongs to no statement");
+    const auto statement = found == statement_at.end() ? std::nullopt : std::optional(found->second);
+    // A team that leaves rows out meets in its columns and then in its rows, in a line each: that is one meeting.
+    TeamMeetings& here = most[{launches.step_of.at(at(launch)), statement}];
+    here.times = std::max(here.times, line.times);
+    here.registers = std::max(here.registers, line.registers);
+  }
+  std::vector<StatementMeetings> meetings;
+  for (const auto& [where, here] : most) meetings.push_back({where.first, where.second, here});
+  return meetings;
+}
+
+Result<std::vector<StatementCount>> statement_counts(const Program& program, const StatementLines& statement_at,
                                                      const Launches& launches, const EmulationRun& run,
                                                      bool changed_sources, Diagnostics& diagnostics) {
-  std::map<std::pair<std::string, int>, StatementId> statement_at;
-  for (const EmittedFile& file : emitted.files)
-    for (const LineOrigin& origin : file.origins) statement_at[{file.path, origin.line}] = origin.statement;
   std::map<std::pair<StepId, StatementId>, StatementCount> counts;
   for (const StepId step : launches.step_of) {
     if (program.steps[step].plan() == nullptr) continue;
@@ -238,9 +270,11 @@ Result<EmulationResult> emulate(const Program& program, const EmittedProgram& em
   EmulationResult result;
   for (std::size_t i = 0; i < graph.outputs().size(); ++i)
     result.outputs.push_back(value_in_memory(graph, graph.outputs()[i], std::move(run->results[i])));
-  auto counts = statement_counts(program, emitted, launches, *run, options.changed_sources, diagnostics);
+  const StatementLines statement_at = statement_lines(emitted);
+  auto counts = statement_counts(program, statement_at, launches, *run, options.changed_sources, diagnostics);
   if (!counts) return Failed{};
   result.counts = *std::move(counts);
+  result.meetings = meetings_by_step(statement_at, launches, *run, options.changed_sources);
   result.ldm_peak_bytes = peaks_by_step(program, launches, *run);
   result.parameter_fetches = run->parameter_fetches;
   result.build_seconds = run->build_seconds;

@@ -219,10 +219,12 @@ void report_ending(const EmulationJob& job, const ProcessResult& process, Diagno
 }
 
 bool is_of_job(const EmulationReport& report, const EmulationJob& job) {
+  const auto is_launch = [&](const auto& line) {
+    return line.launch >= 0 && line.launch < static_cast<int>(job.launches.size());
+  };
   return report.ldm_peak_bytes.size() == job.launches.size() &&
-         std::all_of(report.counts.begin(), report.counts.end(), [&](const LineCount& count) {
-           return count.launch >= 0 && count.launch < static_cast<int>(job.launches.size());
-         });
+         std::all_of(report.counts.begin(), report.counts.end(), is_launch) &&
+         std::all_of(report.meetings.begin(), report.meetings.end(), is_launch);
 }
 
 bool read_dumps(const EmulationJob& job, const fs::path& folder, EmulationRun& run) {
@@ -269,6 +271,7 @@ Result<EmulationRun> run_in(const EmulationJob& job, const fs::path& folder, Dia
     return Failed{};
   }
   run.counts = report.counts;
+  run.meetings = report.meetings;
   run.ldm_peak_bytes = report.ldm_peak_bytes;
   run.parameter_fetches = report.parameter_fetches;
   run.run_seconds = report.seconds;

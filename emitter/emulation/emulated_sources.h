@@ -83,8 +83,17 @@ struct LineCount {
   std::int64_t transfers = 0;  ///< operations that were the first since their reply word was zeroed
 };
 
+/// At one source line in one launch: barriers, and boxes that were sent from LDM to LDM, of the core that has most.
+struct LineMeetings {
+  int launch = 0;
+  std::string file;
+  int line = 0;
+  TeamMeetings meetings;
+};
+
 struct EmulationRun {
   std::vector<LineCount> counts;             ///< by launch; lines in no particular order
+  std::vector<LineMeetings> meetings;        ///< likewise
   std::vector<std::int64_t> ldm_peak_bytes;  ///< by launch
   std::int64_t parameter_fetches = 0;
   double build_seconds = 0;

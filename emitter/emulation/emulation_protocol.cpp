@@ -85,6 +85,10 @@ EmulationReport parse_emulation_report(std::string_view text) {
       LineCount count;
       words >> count.launch >> count.line >> count.operations >> count.bytes >> count.transfers >> count.file;
       report.counts.push_back(std::move(count));
+    } else if (key == "meet") {
+      LineMeetings met;
+      words >> met.launch >> met.line >> met.meetings.times >> met.meetings.registers >> met.file;
+      report.meetings.push_back(std::move(met));
     } else if (key == "error" || key == "warning") {
       auto problem = parse_problem(key == "error", line.substr(rest));
       if (!problem) return {};

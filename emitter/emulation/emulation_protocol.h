@@ -31,6 +31,7 @@ struct EmulationReport {
   double seconds = 0;
   std::int64_t parameter_fetches = 0;
   std::vector<LineCount> counts;
+  std::vector<LineMeetings> meetings;
   std::vector<std::int64_t> ldm_peak_bytes;
   std::vector<EmulationProblem> problems;
 };

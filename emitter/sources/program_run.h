@@ -5,12 +5,14 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/id_vector.h"
 #include "core/ids.h"
 #include "core/tensor.h"
+#include "lowering/time/counts.h"
 
 namespace stowage {
 
@@ -39,9 +41,17 @@ struct StatementCount {
   std::int64_t bytes = 0;
 };
 
+/// Of the core that waited most often for others of its team at a statement.
+struct StatementMeetings {
+  StepId step;
+  std::optional<StatementId> statement;  ///< none: in lines that changed sources have besides
+  TeamMeetings meetings;
+};
+
 struct EmulationResult {
-  std::vector<Tensor> outputs;         ///< of the network, in order
-  std::vector<StatementCount> counts;  ///< by step and statement
+  std::vector<Tensor> outputs;              ///< of the network, in order
+  std::vector<StatementCount> counts;       ///< by step and statement
+  std::vector<StatementMeetings> meetings;  ///< by step and statement; those that there were
   IdVector<StepId, std::int64_t>
       ldm_peak_bytes;                  ///< by step: of buffers, in units of the LDM's alignment; 0 for a view
   std::int64_t parameter_fetches = 0;  ///< DMA operations that fetched a kernel's parameter struct

@@ -7,6 +7,7 @@
 
 #include "core/athread_machine.h"
 #include "core/check.h"
+#include "core/factors.h"
 
 namespace stowage {
 namespace {
@@ -35,18 +36,15 @@ std::optional<BlockReads> pool_in_registers(const Stage& stage, VarId lane) {
 std::optional<BlockReads> reads_in_registers(const Stage& stage, Compute::Part part, VarId lane) {
   if (part != Compute::Part::update || stage.body->type != ElementType::f32) return std::nullopt;
   if (const auto pool = pool_in_registers(stage, lane)) return pool;
-  const auto* product = std::get_if<ScalarNode::Binary>(&stage.body->value);
-  if (stage.reduction != Reduction::sum || product == nullptr || product->op != BinaryOp::multiply) return std::nullopt;
-  const auto* a = std::get_if<ScalarNode::Read>(&product->a->value);
-  const auto* b = std::get_if<ScalarNode::Read>(&product->b->value);
-  if (a == nullptr || b == nullptr) return std::nullopt;
+  const auto factors = factors_of(stage);
+  if (!factors) return std::nullopt;
+  const auto [a, b] = *factors;
   const auto use = [&](ReadId read) { return lane_use(stage.reads[read], lane); };
   const auto moves = [&](ReadId read) { return use(read) == LaneUse::contiguous || use(read) == LaneUse::strided; };
-  if (moves(a->read) && use(b->read) == LaneUse::none) return BlockReads{a->read, b->read};
-  if (moves(b->read) && use(a->read) == LaneUse::none) return BlockReads{b->read, a->read};
-  const bool both = use(a->read) == LaneUse::contiguous && use(b->read) == LaneUse::contiguous;
-  if (both && a->read != b->read) return BlockReads{a->read, b->read};
-  return std::nullopt;
+  if (moves(a) && use(b) == LaneUse::none) return BlockReads{a, b};
+  if (moves(b) && use(a) == LaneUse::none) return BlockReads{b, a};
+  const bool both = use(a) == LaneUse::contiguous && use(b) == LaneUse::contiguous;
+  return both ? std::optional(BlockReads{a, b}) : std::nullopt;
 }
 
 /// Whether what one read loads serves every row of a block along an axis, as only the other one moves along it; or

@@ -14,6 +14,7 @@
 
 #include "core/block_names.h"
 #include "core/decision_rules.h"
+#include "core/factors.h"
 #include "lowering/ir/compute_form.h"
 #include "lowering/model/group_model.h"
 
@@ -119,22 +120,15 @@ struct LaneSums {
 };
 
 /// The two reads of a float32 product under a sum.
-std::optional<std::pair<ReadId, ReadId>> factors_of(const Stage& stage) {
-  if (stage.reduction != Reduction::sum) return std::nullopt;
-  const auto* product = std::get_if<ScalarNode::Binary>(&stage.body->value);
-  if (product == nullptr || product->op != BinaryOp::multiply || stage.body->type != ElementType::f32)
-    return std::nullopt;
-  const auto* a = std::get_if<ScalarNode::Read>(&product->a->value);
-  const auto* b = std::get_if<ScalarNode::Read>(&product->b->value);
-  if (a == nullptr || b == nullptr) return std::nullopt;
-  return std::pair{a->read, b->read};
+std::optional<std::pair<ReadId, ReadId>> float_factors(const Stage& stage) {
+  return stage.body->type == ElementType::f32 ? factors_of(stage) : std::nullopt;
 }
 
 bool moves(const Stage& stage, ReadId read, VarId axis) { return lane_use(stage.reads[read], axis) != LaneUse::none; }
 
 /// The read of a stage's product that moves along an axis, where the other one does not.
 std::optional<ReadId> read_along(const Stage& stage, VarId axis) {
-  const auto factors = factors_of(stage);
+  const auto factors = float_factors(stage);
   if (!factors) return std::nullopt;
   const auto [a, b] = *factors;
   if (moves(stage, a, axis) == moves(stage, b, axis)) return std::nullopt;
@@ -204,7 +198,7 @@ std::optional<LaneSum> following_sum(const StageList& list, const BlockedTogethe
     if (!may_lie_innermost(list, together, stage.reads[ReadId(0)].tensor)) return std::nullopt;
     return LaneSum{s, std::nullopt};
   }
-  const auto factors = factors_of(stage);
+  const auto factors = float_factors(stage);
   if (!factors) return std::nullopt;
   auto [values, weights] = *factors;
   if (!moves(stage, values, axis) || !moves(stage, weights, axis)) return std::nullopt;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/factors.h"
 #include "core/number_text.h"
 #include "lowering/time/cycle_limit.h"
 #include "lowering/time/rates.h"
@@ -106,16 +107,6 @@ std::variant<MatrixProduct, Decision> product_of(const Stage& stage, const Facto
   return product;
 }
 
-/// The two reads that a body multiplies; nothing where it does something else.
-const ScalarNode::Binary* product_of_reads(const Stage& stage) {
-  if (stage.reduction != Reduction::sum || stage.finish || stage.reads.size() != 2) return nullptr;
-  const auto* product = std::get_if<ScalarNode::Binary>(&stage.body->value);
-  if (product == nullptr || product->op != BinaryOp::multiply) return nullptr;
-  const auto* left = std::get_if<ScalarNode::Read>(&product->a->value);
-  const auto* right = std::get_if<ScalarNode::Read>(&product->b->value);
-  return left != nullptr && right != nullptr && left->read != right->read ? product : nullptr;
-}
-
 /// Linear between points, constant beyond the last, proportional below the first.
 double share_at(const std::vector<LibraryPoint>& points, std::int64_t extent) {
   const auto above =
@@ -155,10 +146,11 @@ std::variant<MatrixProduct, Decision> matrix_product(const StageList& list) {
   if (list.stages.size() != 1)
     return no_product(fmt::format("it has {} stages, a product alone has one", list.stages.size()));
   const Stage& stage = *list.stages.begin();
-  const ScalarNode::Binary* const body = product_of_reads(stage);
-  if (body == nullptr) return no_product("it is no sum of products of two operands alone");
-  const Access& left = stage.reads[std::get<ScalarNode::Read>(body->a->value).read];
-  const Access& right = stage.reads[std::get<ScalarNode::Read>(body->b->value).read];
+  const auto factors = factors_of(stage);
+  if (!factors || stage.finish || stage.reads.size() != 2)
+    return no_product("it is no sum of products of two operands alone");
+  const Access& left = stage.reads[factors->first];
+  const Access& right = stage.reads[factors->second];
   for (const StageTensorId t : {left.tensor, right.tensor, stage.output}) {
     const StageTensor& tensor = list.tensors[t];
     if (tensor.type != ElementType::f32)

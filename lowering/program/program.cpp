@@ -157,7 +157,8 @@ IdVector<StepId, StepLimit> limits_of(const Program& program) {
   parallel_for(program.steps.size(), 0, {}, [&](std::size_t i) {
     const Plan* const plan = program.steps[StepId(i)].plan();
     if (plan == nullptr) return;
-    limits[StepId(i)] = {physical_limit(plan->nest.stages, program.target), distance_to_limit(*plan, program.target)};
+    const PhysicalLimit limit = physical_limit(plan->nest.stages, program.target);
+    limits[StepId(i)] = {limit, distance_to_limit(*plan, limit, program.target)};
   });
   return limits;
 }

@@ -29,6 +29,7 @@ class NestKernel final : public StepPlan {
   }
   [[nodiscard]] std::int64_t cycles() const override { return plan_.time.cycles; }
   [[nodiscard]] std::map<StatementId, DmaTotals> transfers() const override { return plan_.counts.dma; }
+  [[nodiscard]] std::map<StatementId, TeamMeetings> meetings() const override { return plan_.counts.meetings; }
   [[nodiscard]] Scratchpad scratchpad(const Target& target) const override {
     return {"LDM", plan_.nest.ldm_bytes, ldm_for_buffers(plan_.nest, target)};
   }

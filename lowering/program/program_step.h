@@ -64,6 +64,8 @@ class StepPlan {
   /// to count the same (driver/backend/count_errors.h).
   [[nodiscard]] virtual std::map<StatementId, DmaTotals> transfers() const { return {}; }
   [[nodiscard]] DmaTotals traffic() const;  ///< all of them
+  /// Where cores wait for each other, by statement; emulation has to count the same.
+  [[nodiscard]] virtual std::map<StatementId, TeamMeetings> meetings() const { return {}; }
   [[nodiscard]] virtual Scratchpad scratchpad(const Target& target) const = 0;
   /// What runs, for people: of Athread the loop nest.
   [[nodiscard]] virtual std::string text() const = 0;

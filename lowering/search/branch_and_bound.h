@@ -25,8 +25,8 @@ namespace stowage {
 
 /// When a search ends although it has proved nothing: none of it depends on the machine.
 struct SearchLimits {
-  std::int64_t planned = 2'000;   ///< schedules that are planned to the end
-  std::int64_t bounded = 50'000;  ///< sets of schedules whose bound is computed
+  std::int64_t planned = 1'000;   ///< schedules that are planned to the end
+  std::int64_t bounded = 25'000;  ///< sets of schedules whose bound is computed
 };
 
 struct SearchedSpace {

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/check.h"
-#include "lowering/search/physical_limit.h"
 #include "lowering/time/rates.h"
 
 namespace stowage {
@@ -28,7 +27,7 @@ LimitDistance& LimitDistance::operator+=(const LimitDistance& other) {
   return *this;
 }
 
-LimitDistance distance_to_limit(const Plan& plan, const Target& target) {
+LimitDistance distance_to_limit(const Plan& plan, const PhysicalLimit& limit, const Target& target) {
   std::int64_t computed = 0, issued = 0, moved = 0, exposed = 0, bytes = 0;
   LimitDistance distance;
   const auto lost = [&](LostTo cause) -> std::int64_t& { return distance.lost[static_cast<std::size_t>(cause)]; };
@@ -52,10 +51,11 @@ LimitDistance distance_to_limit(const Plan& plan, const Target& target) {
     }
   }
   const std::int64_t busy = computed + issued;  // of a core
+  // Start-ups of several transfers pass beside each other, and so beside what is moved meanwhile.
+  moved = std::min(moved, busy + exposed);
   const std::int64_t longer = std::max(busy, moved);
   lost(LostTo::overlap) = busy + exposed - longer;
 
-  const PhysicalLimit limit = physical_limit(plan.nest.stages, target);
   distance.limit = std::min<std::int64_t>(longer, std::llround(limit.seconds() * target.clock_hz));
   const std::int64_t excess = longer - distance.limit;
   if (busy >= moved) {

@@ -9,6 +9,7 @@
 
 #include "core/target.h"
 #include "lowering/nest/plan.h"
+#include "lowering/search/physical_limit.h"
 
 namespace stowage {
 
@@ -35,9 +36,9 @@ struct LimitDistance {
   LimitDistance& operator+=(const LimitDistance& other);
 };
 
-/// What a core does, computing and issuing calls, and what the DMA moves take as long as the longer of the two would
-/// for itself, and more as far as they do not overlap. The longer one is longer than the limit for its own causes;
-/// those of the shorter one cost nothing.
-LimitDistance distance_to_limit(const Plan& plan, const Target& target);
+/// `limit` is that of the plan's stages. What a core does, computing and issuing calls, and what the DMA moves take as
+/// long as the longer of the two would for itself, and more as far as they do not overlap. The longer one is longer
+/// than the limit for its own causes; those of the shorter one cost nothing.
+LimitDistance distance_to_limit(const Plan& plan, const PhysicalLimit& limit, const Target& target);
 
 }  // namespace stowage

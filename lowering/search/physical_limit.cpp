@@ -6,9 +6,39 @@
 
 #include "lowering/ir/compute_form.h"
 #include "lowering/search/core_needs.h"
+#include "lowering/search/io_bound.h"
 #include "lowering/time/rates.h"
 
 namespace stowage {
+
+namespace {
+
+/// Of the operands of the product that has most to load again: bytes beside those once.
+std::int64_t most_loaded_again(const StageList& stages, const std::map<StageTensorId, std::int64_t>& once,
+                               const CoreNeeds& needs, const Target& target) {
+  double most = 0;
+  for (const StageId s : stages.stages.ids()) {
+    const Stage& stage = stages.stages[s];
+    bool is_whole = true;
+    for (std::size_t a = 0; a < stage.spatial; ++a)
+      is_whole = is_whole && needs.axis(s, a).count == stage.axes[a].extent;
+    if (!is_whole) continue;
+    const double loads = least_operand_loads(stages, stage, target);
+    if (loads <= 0) continue;
+    double bytes_once = 0;
+    int narrowest = byte_size(stages.tensors[stage.output].type);
+    for (const Access& read : stage.reads) {
+      const int size = byte_size(stages.tensors[read.tensor].type);
+      const auto found = once.find(read.tensor);
+      if (found != once.end()) bytes_once += static_cast<double>(found->second * size);
+      narrowest = std::min(narrowest, size);
+    }
+    most = std::max(most, loads * narrowest - bytes_once);
+  }
+  return static_cast<std::int64_t>(most);
+}
+
+}  // namespace
 
 PhysicalLimit physical_limit(const StageList& stages, const Target& target) {
   const GroupModel model = build_group_model(stages, target);
@@ -29,6 +59,7 @@ PhysicalLimit physical_limit(const StageList& stages, const Target& target) {
   for (const auto& [tensor, count] : elements) {
     limit.bytes += count * byte_size(stages.tensors[tensor].type);
   }
+  limit.bytes += most_loaded_again(stages, elements, needs, target);
   limit.moving_seconds = static_cast<double>(limit.bytes) / peak_dma_bandwidth(target);
 
   double cycles = 0;  // of one core

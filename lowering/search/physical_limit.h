@@ -13,7 +13,8 @@ namespace stowage {
 
 struct PhysicalLimit {
   /// What has to be loaded and stored: of each tensor in main memory the elements that the stages ask for, once. Where
-  /// which these are comes from values of tensors, one element.
+  /// which these are comes from values of tensors, one element. Of a product whose operands no LDMs hold what has to be
+  /// loaded again besides (lowering/search/io_bound.h).
   std::int64_t bytes = 0;
   double moving_seconds = 0;     ///< for these at the best bandwidth of the target
   double computing_seconds = 0;  ///< every point once, on all cores at the best rate of its type

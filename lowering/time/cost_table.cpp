@@ -143,15 +143,15 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const CoreC
     }
   };
   transfers(DmaDirection::get);
-  const TeamBarriers barriers = counts.barriers.empty() ? TeamBarriers{} : team_barriers(nest);
+  const TeamBarriers barriers = counts.meetings.empty() ? TeamBarriers{} : team_barriers(nest);
   for (const CostKind kind : {CostKind::barrier, CostKind::broadcast}) {
-    for (const auto& [id, times] : counts.barriers) {
+    for (const auto& [id, meetings] : counts.meetings) {
       CostFormula cost = meeting_cost(nest, barriers, id, target);
       if (kind_of(cost) != kind) continue;
-      if (auto* barrier = std::get_if<BarrierCost>(&cost)) barrier->barriers_of_busiest *= times;
+      if (auto* barrier = std::get_if<BarrierCost>(&cost)) barrier->barriers_of_busiest *= meetings.times;
       if (auto* broadcast = std::get_if<RegisterBroadcastCost>(&cost)) {
-        broadcast->broadcasts *= times;
-        broadcast->registers *= times;
+        broadcast->broadcasts *= meetings.times;
+        broadcast->registers *= meetings.times;
       }
       table.push_back({id, cost});
     }

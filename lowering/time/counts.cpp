@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "core/athread_machine.h"
 #include "core/check.h"
 #include "lowering/ir/enclosing.h"
 #include "lowering/ir/mesh.h"
@@ -67,16 +68,30 @@ class NestCounter {
   }
 
   /// Of the nest as it is, guards for the next trip and all.
-  std::map<StatementId, std::int64_t> count_barriers() const {
-    std::map<StatementId, std::int64_t> counted;
+  std::map<StatementId, TeamMeetings> count_meetings() const {
+    std::map<StatementId, TeamMeetings> counted;
     const TeamBarriers barriers = team_barriers(nest_);
     if (!barriers.any()) return counted;
     visit_with_enclosing(nest_, [&](const Stmt& statement, const Enclosing& enclosing) {
       if (!barriers.before.contains(statement.id) && !barriers.after.contains(statement.id)) return;
-      const auto executions = [](std::span<const Histogram* const> factors) { return points_of(factors); };
-      std::int64_t& most = counted[statement.id];
-      for (const auto& [times, cores] : of_cores<std::int64_t>(enclosing, {}, executions).alike)
-        most = std::max(most, times);
+      const auto sent = barriers.sent_at.find(statement.id);
+      const bool is_broadcast = barriers.awaits_broadcast(statement.id);
+      const std::span<const Range> region =
+          is_broadcast ? std::span<const Range>(sent->second.broadcast->region) : std::span<const Range>();
+      const auto measured = [&](std::span<const Histogram* const> factors) {
+        TeamMeetings each;
+        for_each_box(factors, region.size(), [&](const Extents& box, std::int64_t executions) {
+          if (is_broadcast && elements_inside(box) == 0) return;  // nothing is sent, so nobody waits
+          each.times += executions;
+          if (sent != barriers.sent_at.end()) each.registers += executions * registers_of(sent->second, box);
+        });
+        return each;
+      };
+      TeamMeetings& most = counted[statement.id];
+      for (const auto& [each, cores] : of_cores<TeamMeetings>(enclosing, region, measured).alike) {
+        most.times = std::max(most.times, each.times);
+        most.registers = std::max(most.registers, each.registers);
+      }
     });
     return counted;
   }
@@ -90,7 +105,7 @@ class NestCounter {
     return counted;
   }
 
-  /// All but barriers and computations.
+  /// All but meetings and computations.
   NestCounts run() {
     visit_with_enclosing(nest_, [&](const Stmt& statement, const Enclosing& enclosing) {
       if (const auto* dma = std::get_if<Dma>(&statement.node)) count(statement.id, *dma, enclosing);
@@ -105,6 +120,13 @@ class NestCounter {
   }
 
  private:
+  /// What a core's sender sends, of a broadcast a box of these extents.
+  [[nodiscard]] std::int64_t registers_of(const SentBox& sent, const Extents& box) const {
+    const Buffer& buffer = nest_.buffers[sent.to.buffer];
+    const std::int64_t bytes = sent.broadcast ? elements_inside(box) * byte_size(buffer.type) : buffer.box_bytes();
+    return ceil_div(bytes, bytes_of_register);
+  }
+
   void count(StatementId statement, const Dma& dma, const Enclosing& enclosing) {
     ExtentCounter counter(enclosing, dma.region, core_variables_);
     const DmaShape shape = shape_of(nest_, dma);
@@ -299,7 +321,7 @@ NestCounts predict_counts(const LoopNest& given, ComputeCounts computations) {
   const ComputedBoxes computed(given);
   const LoopNest& nest = computed.nest();
   const auto has_slots = [](const Buffer& buffer) { return buffer.slots > 1; };
-  std::map<StatementId, std::int64_t> barriers = NestCounter(nest, {}).count_barriers();
+  std::map<StatementId, TeamMeetings> meetings = NestCounter(nest, {}).count_meetings();
   NestCounts counts;
   if (std::none_of(nest.buffers.begin(), nest.buffers.end(), has_slots)) {
     counts = NestCounter(nest, {}).run();
@@ -308,7 +330,7 @@ NestCounts predict_counts(const LoopNest& given, ComputeCounts computations) {
     counts = NestCounter(counted.nest, counted.first_of).run();
   }
   counts.compute = std::move(computations);
-  counts.barriers = std::move(barriers);
+  counts.meetings = std::move(meetings);
   return counts;
 }
 

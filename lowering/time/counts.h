@@ -54,13 +54,20 @@ struct CallingCore {
   std::map<StatementId, std::int64_t> points;      ///< by statement id, every Compute statement
 };
 
+/// Where cores of a team wait for each other, at one statement: a barrier, or a box that goes from one LDM into those
+/// of all (lowering/ir/team_barriers.h).
+struct TeamMeetings {
+  std::int64_t times = 0;
+  std::int64_t registers = 0;  ///< that are sent in them all
+  friend bool operator==(const TeamMeetings&, const TeamMeetings&) = default;
+};
+
 struct NestCounts {
   std::map<StatementId, DmaTotals> dma;  ///< by statement id, every Dma statement
   ComputeCounts compute;
   FillCounts fill;
-  /// By statement id, every get of a team and every wait for one that has a barrier (lowering/ir/team_barriers.h):
-  /// executions by the core that has most.
-  std::map<StatementId, std::int64_t> barriers;
+  /// By statement id, every get of a team and every wait at which its cores meet: of the core that has most.
+  std::map<StatementId, TeamMeetings> meetings;
   std::map<StatementId, DmaTotals> dma_of_busiest_core;  ///< the same for the core that moves most bytes in all
   std::optional<CallingCore> most_calls;  ///< the core that issues most calls in all, if it is not that one
 };

@@ -230,9 +230,9 @@ Meetings meetings_of(const LoopNest& nest, const NestCounts& counts) {
   Meetings meetings;
   visit_statements(nest.body, [&](const Stmt& s) {
     const auto team = team_of(s);
-    const auto executions = counts.barriers.find(s.id);
-    if (!team || executions == counts.barriers.end() || executions->second <= 1) return;  // once, before they compute
-    meetings.times = std::max(meetings.times, executions->second);
+    const auto here = counts.meetings.find(s.id);
+    if (!team || here == counts.meetings.end() || here->second.times <= 1) return;  // once, before they compute
+    meetings.times = std::max(meetings.times, here->second.times);
     meetings.in_rows = meetings.in_rows || *team != Space::column;
     meetings.in_columns = meetings.in_columns || *team != Space::row;
   });

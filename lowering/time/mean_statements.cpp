@@ -79,7 +79,7 @@ class Preparer {
   [[nodiscard]] double barrier_cycles_at(StatementId statement) const {
     const auto row = barrier_row_.find(statement);
     if (row == barrier_row_.end()) return 0;
-    const std::int64_t executions = counts_.barriers.at(statement);
+    const std::int64_t executions = counts_.meetings.at(statement).times;
     return executions == 0 ? 0 : meeting_cycles(table_[row->second].formula) / static_cast<double>(executions);
   }
 

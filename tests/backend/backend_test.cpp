@@ -71,7 +71,7 @@ TEST_CASE("another family compiles, explains and checks LeNet by the same comman
   INFO(checked.err << checked.out);
   CHECK(checked.code == 0);
   CHECK(has(checked.out, "1 output agree with the reference"));
-  CHECK(has(checked.out, "bytes and SRAM peaks equal the emulated ones"));
+  CHECK(has(checked.out, "bytes, barriers and SRAM peaks equal the emulated ones"));
   CHECK(has(checked.out, "(the reference ran the model as it was read)"));
 
   CHECK(run_both({"run", "lenet", "--check", "--op", "ip2"}).code == 0);

@@ -3,12 +3,10 @@
 // ratio is what counts:
 //   compile_network/NAME   from the ONNX file to plan, sources and packed parameters; the CPU column is one core's time
 //                          (promised: ResNet-50 under one second)
-//   emulate_network/NAME   "ratio" is the emulated run over the oneDNN reference (promised: VGG-16 at most 10 in
-//   counting
-//                          mode)
+//   emulate_network/NAME   "ratio" is the emulated run, counting, over the oneDNN reference. What is promised beside
+//                          ONNX Runtime docs/emulation.md tells, and how it was measured
 //   answer_to_stop/AFTER   from the request to stop, AFTER milliseconds into compiling, emulating and checking VGG-16,
-//   to
-//                          the return (promised: under a second)
+//                          to the return (promised: under a second)
 //   fuse_network/NAME, fuse_wired/WIDTH
 //                         finding, planning and choosing fused operators with strategy exact from a cold cache, on two
 //                          threads (promised: under 5 seconds each; of randomly wired graphs with the gap stated). The

@@ -155,6 +155,30 @@ TEST_CASE("sources changed by hand are used, said, and their difference found") 
   CHECK(run.out.find("emulated ones, statement by statement") != std::string::npos);
 }
 
+TEST_CASE("a barrier that was put in by hand is in the counts, wherever it stands") {
+  const Workplace here;
+  compile_network("lenet");
+  fs::path kernel;
+  for (const auto& entry : fs::directory_iterator("lenet/src")) {
+    if (entry.path().filename().string().starts_with("conv2_")) kernel = entry.path();
+  }
+  REQUIRE_FALSE(kernel.empty());
+  const std::string before = read_text(kernel);
+  const std::size_t begin = before.find("athread_syn(");
+  const std::string barrier = before.substr(begin, before.find(';', begin) + 1 - begin);
+  for (const std::string between : {" ", "\n"}) {
+    std::string text = before;
+    text.insert(begin + barrier.size(), between + barrier);
+    write_text(kernel, text);
+    const ToolRun run = run_stowage({"run", "lenet", "--check", "--changed-sources"});
+    INFO(run.out);
+    CHECK(run.code == 1);
+    CHECK(run.out.find("prediction and emulation differ") != std::string::npos);
+    CHECK(run.out.find("| barriers |") != std::string::npos);
+    CHECK(run.out.find("statement by statement") == std::string::npos);
+  }
+}
+
 TEST_CASE("DMA that was put by hand into the line of another statement is named with its line") {
   const Workplace here;
   compile_network("vector");

@@ -14,6 +14,7 @@
 #include "emitter/emulation/emulate.h"
 #include "lowering/check/check_nest.h"
 #include "lowering/interpret/interpret.h"
+#include "lowering/model/ldm_room.h"
 #include "lowering/verify/verify.h"
 #include "lowering/verify/verify_results.h"
 #include "tests/lowering/relative_error.h"
@@ -61,6 +62,7 @@ void count_dimensions(const DrawnProgram& program, Dimensions& counted) {
   count("reordered", program.reordered);
   count("searched", program.searched);
   count("several cores", !schedule.parallel->empty());
+  count("split reductions", schedule.split && !schedule.split->empty());
   count("slots", std::any_of(schedule.slots.begin(), schedule.slots.end(), slots));
   count("uneven parts", is_uneven(program.plan));
 }
@@ -118,6 +120,23 @@ void check_emulated(const std::string& name, const std::vector<DrawnProgram>& pr
     REQUIRE(count.operations == totals.operations);
     REQUIRE(count.bytes == totals.bytes);
   }
+  std::map<std::pair<StepId, std::optional<StatementId>>, TeamMeetings> met;
+  for (const StatementMeetings& at : result->meetings) met[{at.step, at.statement}] = at.meetings;
+  for (const StepId s : program.steps.ids()) {
+    const Plan& plan = *program.steps[s].plan();
+    INFO("program " << s.index());
+    // Counted is where the parameters begin, which C aligns.
+    const int unit = std::max(target.ldm.alignment, alignment_of_parameters(target));
+    REQUIRE(result->ldm_peak_bytes[s] == ceil_div(plan.nest.ldm_bytes, unit) * unit);
+    for (const auto& [statement, predicted] : plan.counts.meetings) {
+      INFO("statement " << statement.index());
+      const TeamMeetings counted = met[{s, statement}];
+      REQUIRE(counted.times == predicted.times);
+      REQUIRE(counted.registers == predicted.registers);
+      met.erase({s, statement});
+    }
+  }
+  REQUIRE(met.empty());
 }
 
 }  // namespace

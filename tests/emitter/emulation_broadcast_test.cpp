@@ -71,6 +71,19 @@ std::vector<float> results_of(const EmulationJob& job) {
   return values;
 }
 
+/// Of the core that meets others most often in a line, in each launch.
+std::vector<TeamMeetings> meetings_in(const EmulationJob& job, int line) {
+  Diagnostics diagnostics;
+  const auto run = run_emulated_sources(job, diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(run);
+  std::vector<TeamMeetings> found(job.launches.size());
+  for (const LineMeetings& at : run->meetings) {
+    if (at.line == line) found[static_cast<std::size_t>(at.launch)] = at.meetings;
+  }
+  return found;
+}
+
 void check_refused(const EmulationJob& job, const std::string& code, const std::vector<std::string>& words) {
   Diagnostics diagnostics;
   CHECK_FALSE(run_emulated_sources(job, diagnostics));
@@ -126,6 +139,24 @@ TEST_CASE("each row has what its first core loads, and rows do not wait for each
   KernelText kernel = of_rows();
   kernel.compute += std::string(" for (int i = 0; i < core / 8; i++) { ") + row + " }";
   CHECK(results_of(doubling_job(kernel, EmulationLevel::strict)).size() == 64 * 32);
+}
+
+TEST_CASE("barriers and broadcasts are counted, of the core that has most, launch by launch") {
+  for (const auto level : all_levels) {
+    KernelText kernel = of_rows();
+    CHECK(meetings_in(doubling_job(kernel, level, 3), test::line_of_wait) ==
+          std::vector<TeamMeetings>(3, TeamMeetings{1, 0}));
+    CHECK(meetings_in(doubling_job(kernel, level), test::line_of_compute) == std::vector<TeamMeetings>(1));
+    kernel.compute += std::string(" for (int i = 0; i < core / 8; i++) { ") + row + " }";
+    CHECK(meetings_in(doubling_job(kernel, level, 2), test::line_of_compute) ==
+          std::vector<TeamMeetings>(2, TeamMeetings{7, 0}));
+    // 128 bytes are four registers, and so are 100.
+    CHECK(meetings_in(doubling_job(of_columns(), level), test::line_of_wait) ==
+          std::vector<TeamMeetings>{TeamMeetings{1, 4}});
+    KernelText less = of_columns();
+    less.wait.replace(less.wait.find("128"), 3, "100");
+    CHECK(meetings_in(doubling_job(less, level), test::line_of_wait) == std::vector<TeamMeetings>{TeamMeetings{1, 4}});
+  }
 }
 
 TEST_CASE("fault: a broadcast to rows that there are not") {

@@ -123,7 +123,7 @@ TEST_CASE("a view sorts, filters, totals and copies what it shows", "[inspector]
   view.view().setColumnHidden(2, true);
   const std::string csv = view.csv();
   CHECK(csv.substr(0, csv.find('\n')) ==
-        "#,group,operators,cycles,share,DMA bytes,transfers,operations,LDM,LDM use,x limit");
+        "#,group,operators,cycles,share,DMA bytes,transfers,operations,LDM,LDM use,x limit,x bytes");
   CHECK(std::count(csv.begin(), csv.end(), '\n') == static_cast<std::ptrdiff_t>(some + 1));
   view.show();
   view.activateWindow();

@@ -53,6 +53,7 @@ static struct swemu_core* begin(struct swemu_site* site, int sends, const void* 
   core->broadcast.from = from;
   core->broadcast.to = to;
   core->broadcast.bytes = bytes;
+  swemu_count_meeting(core, site, bytes);
   return core;
 }
 

@@ -130,6 +130,35 @@ static void print_count(const char* format, ...) {
 
 void swemu_add_seconds(double more) { seconds += more; }
 
+void swemu_count_meeting(struct swemu_core* core, struct swemu_site* site, int bytes) {
+  enum { BYTES_OF_REGISTER = 32 };
+  const int id = swemu_site_id(site) - 1;
+  if (id >= core->meeting_capacity) {
+    const int capacity = 2 * (id + 1);
+    core->meetings = swemu_checked_realloc(core->meetings, (size_t)capacity * sizeof *core->meetings);
+    memset(core->meetings + core->meeting_capacity, 0,
+           (size_t)(capacity - core->meeting_capacity) * sizeof *core->meetings);
+    core->meeting_capacity = capacity;
+  }
+  ++core->meetings[id].times;
+  core->meetings[id].registers += (bytes + BYTES_OF_REGISTER - 1) / BYTES_OF_REGISTER;
+}
+
+/* Of the core that has most. */
+static void print_meetings(int id) {
+  struct swemu_meetings most = {0, 0};
+  for (int c = 0; c < swemu_run.threads; ++c) {
+    if (id >= swemu_cores[c].meeting_capacity) continue;
+    struct swemu_meetings* meetings = &swemu_cores[c].meetings[id];
+    if (meetings->times > most.times) most.times = meetings->times;
+    if (meetings->registers > most.registers) most.registers = meetings->registers;
+    *meetings = (struct swemu_meetings){0, 0};
+  }
+  if (most.times)
+    print_count("meet %" PRId64 " %d %" PRId64 " %" PRId64 " %s\n", swemu_run.launch, sites[id]->line, most.times,
+                most.registers, sites[id]->file);
+}
+
 void swemu_end_launch(struct swemu_worker* workers, int worker_count) {
   int64_t peak = 0;
   for (int w = 0; w < worker_count; ++w) {
@@ -151,6 +180,7 @@ void swemu_end_launch(struct swemu_worker* workers, int worker_count) {
     if (sum.operations)
       print_count("count %" PRId64 " %d %" PRId64 " %" PRId64 " %" PRId64 " %s\n", swemu_run.launch, sites[id]->line,
                   sum.operations, sum.bytes, sum.transfers, sites[id]->file);
+    print_meetings(id);
   }
 }
 

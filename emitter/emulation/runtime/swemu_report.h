@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct swemu_core;
 struct swemu_site;
 struct swemu_worker;
 
@@ -19,6 +20,8 @@ void swemu_problem(enum swemu_severity severity, const char* code, struct swemu_
 void swemu_fatal(const char* code, struct swemu_site* site, int core, const char* format, ...)
     __attribute__((format(printf, 4, 5), noreturn));
 int swemu_has_errors(void);
+/* A core waits for others at a site; `bytes` are what one of them sends to all. */
+void swemu_count_meeting(struct swemu_core* core, struct swemu_site* site, int bytes);
 void swemu_end_launch(struct swemu_worker* workers, int worker_count);
 void swemu_write_dumps(int64_t after_launch);
 void swemu_add_seconds(double seconds);

@@ -206,6 +206,7 @@ int swemu_barrier(struct swemu_site* site, int scope, int mask) {
   struct swemu_core* core = swemu_core;
   if (!core) swemu_fatal("emulation-misuse", site, -1, "athread_syn was called on the management core");
   struct barrier* barrier = barrier_of(site, core, scope, mask);
+  swemu_count_meeting(core, site, 0);
   wait_at(barrier, barrier >= of_columns && barrier < of_columns + swemu_config.columns ? mask : 0, core, site, NULL);
   return 0;
 }

@@ -65,6 +65,8 @@ struct swemu_core {
     void* to;
     int bytes;
   } broadcast;
+  struct swemu_meetings { int64_t times, registers; }* meetings; /* by site id */
+  int meeting_capacity;
   struct swemu_site* blocked_at;
   int blocked; /* at a barrier */
   int finished;

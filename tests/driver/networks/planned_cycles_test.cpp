@@ -9,6 +9,7 @@
 
 #include "driver/networks/networks.h"
 #include "driver/session/session.h"
+#include "lowering/search/limit_distance.h"
 #include "tests/driver/networks/chosen_networks.h"
 #include "tests/driver/networks/scratch_file.h"
 
@@ -22,6 +23,25 @@ const std::map<std::string, std::int64_t> measured = {
     {"googlenet", 10'130'605},   {"lenet", 168'718},        {"matmul", 265'295},      {"mobilenet_v1", 3'642'756},
     {"mobilenet_v2", 3'256'409}, {"resnet18", 8'766'841},   {"resnet50", 20'938'275}, {"vector", 30'674},
     {"vgg16", 93'118'866},       {"vgg19", 110'818'114}};
+
+/// Each kernel takes its limit and what it loses, and no loss is a gain.
+void check_losses(const Program& program) {
+  for (const ProgramStep& step : program.steps) {
+    if (step.plan() == nullptr) continue;
+    INFO(step.group.name);
+    const Plan& plan = *step.plan();
+    const PhysicalLimit limit = physical_limit(plan.nest.stages, program.target);
+    const LimitDistance distance = distance_to_limit(plan, limit, program.target);
+    CHECK(limit.bytes <= step.step_plan()->traffic().bytes);
+    CHECK(limit.seconds() <= plan.time.seconds);
+    std::int64_t sum = distance.limit;
+    for (const std::int64_t lost : distance.lost) {
+      CHECK(lost >= 0);
+      sum += lost;
+    }
+    CHECK(sum == plan.time.cycles);
+  }
+}
 
 TEST_CASE("plans of sample networks take no more cycles than they took") {
   for (const std::string& network : test::chosen_networks({"lenet", "cifarnet", "dcgan"})) {
@@ -38,6 +58,7 @@ TEST_CASE("plans of sample networks take no more cycles than they took") {
     const ProgramTotals totals = totals_of(compilation->program);
     CHECK(totals.seconds >= totals.least_seconds);
     CHECK(static_cast<double>(totals.cycles) <= 1.01 * static_cast<double>(measured.at(network)));
+    check_losses(compilation->program);
   }
 }
 
