@@ -10,7 +10,8 @@
 
 namespace stowage {
 
-/// The two reads, of different numbers, whose products a stage sums; nothing where its body does anything else.
+/// The two reads, of different numbers, whose products a stage sums; nothing where its body does
+/// anything else. A square (LRN's sum) is none.
 std::optional<std::pair<ReadId, ReadId>> factors_of(const Stage& stage);
 
 }  // namespace stowage

@@ -74,7 +74,6 @@ bool reads_broadcast(const Stage& stage, const Access& access) {
   return true;
 }
 
-/// A square (LRN's sum) is none.
 bool is_windowed(const Stage& stage) {
   for (const Access& access : stage.reads) {
     for (const IndexExpr& index : access.index) {

@@ -98,7 +98,7 @@ TEST_CASE("the limit is that of what is wanted, and not of the copies that a pla
   CHECK(copied.computing_seconds == plain.computing_seconds);
 }
 
-/// A convolution of 8 to 16 features with windows of 3 x 3 over pictures of 32 x 32, which have a border.
+/// A convolution from 8 features to 16 with windows of 3 x 3 over pictures of 32 x 32, which have a border.
 StageList windows() {
   return parsed(R"(nest test {
   input X f32[8,32,32]

@@ -65,7 +65,9 @@ struct swemu_core {
     void* to;
     int bytes;
   } broadcast;
-  struct swemu_meetings { int64_t times, registers; }* meetings; /* by site id */
+  struct swemu_meetings {
+    int64_t times, registers;
+  } * meetings; /* by site id */
   int meeting_capacity;
   struct swemu_site* blocked_at;
   int blocked; /* at a barrier */
@@ -133,8 +135,7 @@ void swemu_leave_fiber(struct swemu_worker* worker, struct swemu_fiber* fiber, i
 
 /* ---- barriers (swemu_run.c) ---- */
 
-/* Waits for all other cores of the core's column, or row; `at_opening` is called on the last one, while they stand
- * still. */
+/* Waits for all cores of its column, or row; `at_opening` is called on the last one, while they stand still. */
 void swemu_meet_in_column(struct swemu_core* core, struct swemu_site* site, void (*at_opening)(void));
 void swemu_meet_in_row(struct swemu_core* core, struct swemu_site* site, void (*at_opening)(void));
 
