@@ -191,7 +191,7 @@ Result<Program> AthreadBackend::plan(const FusedGraph& fused, const FixedSchedul
   PlanChoices& choices = options.choices != nullptr ? *options.choices : own;
   recall_choices(options.cache, *found, target, choices);
   auto program = plan_program(fused, schedules_of(fixed), *found, target, trace, work.diagnostics, work.stop,
-                              work.progress, options.threads, &choices);
+                              work.progress, options.threads, &choices, options.over);
   keep_choices(options.cache, *found, target, choices);
   return program;
 }

@@ -31,10 +31,12 @@ bool has_plan_in_time(const FusionRecord& record, Diagnostics& diagnostics) {
 
 void note_limit(Compilation& compilation, const LimitedSearch& limited, Diagnostics& diagnostics) {
   compilation.command_line = limited.command_line;
-  const std::string what = limited.left_out == 0
-                               ? std::string("not all groups were looked for")
-                               : fmt::format("{} {} not looked at to the end", counted(limited.left_out, "group"),
-                                             for_number(limited.left_out, "was", "were"));
+  const auto not_to_the_end = [](std::int64_t number, const char* group) {
+    return fmt::format("{} {} not looked at to the end", counted(number, group), for_number(number, "was", "were"));
+  };
+  const std::string what = limited.left_out > 0   ? not_to_the_end(limited.left_out, "group")
+                           : limited.is_cut_short ? std::string("not all groups were looked for")
+                                                  : not_to_the_end(limited.ended, "chosen group");
   diagnostics.warning("out-of-time", {},
                       fmt::format("the time limit was over before the search was: the plan is the best that was found "
                                   "till then, and {}",

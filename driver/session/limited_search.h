@@ -17,6 +17,8 @@ struct LimitedSearch {
   std::string command_line;   ///< of a plan that the limit decided
   std::int64_t left_out = 0;  ///< groups that were not planned to the end
   bool is_cut_short = false;  ///< some were, or were not even looked for
+  std::int64_t ended = 0;     ///< searches of chosen groups that the planner could have gone on with
+  [[nodiscard]] bool has_decided() const { return is_cut_short || ended > 0; }
 };
 
 /// What helps where a time limit was too short.

@@ -110,10 +110,15 @@ namespace {
 /// What follows when a network is fused; the rest of `compilation` is filled in.
 Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fused, const FixedSchedules& fixed,
                                   const CompileWay& way, const std::string& fusion, const CostOptions& costs,
-                                  Diagnostics& diagnostics, const std::stop_token& stop, const ProgressSink& progress) {
+                                  Diagnostics& diagnostics, const std::stop_token& stop, const ProgressSink& progress,
+                                  LimitedSearch* limited = nullptr) {
   auto program = way.backend->plan(fused, fixed, way.planner, way.target, costs, TraceSink(&compilation.trace),
                                    {diagnostics, stop, progress});
   if (!program || stop.stop_requested()) return Failed{};
+  if (limited != nullptr) {
+    for (const auto& [group, choice] : costs.choices->all()) limited->ended += choice->cut_short ? 1 : 0;
+    if (limited->has_decided()) note_limit(compilation, *limited, diagnostics);
+  }
   compilation.backend = way.backend;
   compilation.program = *std::move(program);
   compilation.program.fusion = fusion;
@@ -237,13 +242,13 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   auto fused = fuse(compilation, placed, way, request.fixed.groups, costs, diagnostics, stop, progress, limited);
   if (!fused) return Failed{};
   const bool is_cut_short = limited != nullptr && limited->is_cut_short;
-  if (is_cut_short) note_limit(compilation, *limited, diagnostics);
+  if (limited != nullptr) costs.over = limited->over;
   if (request.fixed.schedules.empty() && !is_cut_short) {
     compilation.others = other_plans({graph, placed, request.fixed.groups}, way, request.fusion,
                                      compilation.fusion.totals.front().cycles, costs, stop);
   }
   return plan_and_emit(std::move(compilation), *fused, request.fixed, way, request.fusion, costs, diagnostics, stop,
-                       progress);
+                       progress, limited);
 }
 
 }  // namespace
@@ -281,11 +286,13 @@ Result<Compilation> compile(const CompileRequest& request, Diagnostics& diagnost
 }
 
 Result<Compilation> compile_within(const SearchTime& time, const CompileRequest& request, bool& has_decided,
-                                   Diagnostics& diagnostics, const std::stop_token& stop) {
+                                   Diagnostics& diagnostics, const std::stop_token& stop,
+                                   const ProgressSink& progress) {
   const TimeLimit limit(time.seconds, stop);
   has_decided = false;
   const auto way = compile_way(request, diagnostics);
   if (!way) return Failed{};
+  report(progress, "read", 0, 1);
   Compilation compilation;
   const auto graph = import_network(request, compilation, diagnostics, limit.token());
   if (stop.stop_requested()) return Failed{};
@@ -295,8 +302,9 @@ Result<Compilation> compile_within(const SearchTime& time, const CompileRequest&
     return Failed{};
   }
   LimitedSearch limited{limit.token(), time.command_line};
-  auto compiled = compile_imported(std::move(compilation), *graph, *way, request, diagnostics, stop, {}, &limited);
-  has_decided = limited.is_cut_short;
+  auto compiled =
+      compile_imported(std::move(compilation), *graph, *way, request, diagnostics, stop, progress, &limited);
+  has_decided = limited.has_decided();
   return compiled;
 }
 

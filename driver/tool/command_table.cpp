@@ -22,6 +22,11 @@
 namespace stowage {
 namespace {
 
+template <class Seconds>
+void add_seconds(CLI::App& app, const char* name, Seconds& to, const std::string& summary) {
+  app.add_option(name, to, summary)->check(seconds_between(0.001, 1e9))->type_name("SECONDS");
+}
+
 void declare_compile(CLI::App& app, Options& all) {
   CompileOptions& options = all.compile;
   app.add_option("MODEL.onnx", options.model, "the network")->required()->type_name("");
@@ -69,6 +74,7 @@ void declare_compile(CLI::App& app, Options& all) {
   app.add_option("-j", options.threads, "threads that plan (0: one a core)")
       ->check(whole_number(0, 4096))
       ->type_name("N");
+  add_seconds(app, "--time-limit", options.seconds, "how long a plan is looked for; then the best one so far is taken");
   add_cost_cache(app, options.cost_cache);
   app.add_flag("--print-config", options.print_config, "print the target in use and stop")
       ->excludes(output)
@@ -89,10 +95,8 @@ void declare_run(CLI::App& app, Options& all) {
       app.add_option("--op", options.op, "run one fused operator alone, on the reference's values")->type_name("NAME");
   app.add_flag("--changed-sources", options.changed_sources, "run sources that differ from those that the plan emits")
       ->excludes(op);
-  app.add_option("--time-limit", options.seconds,
-                 fmt::format("how long the emulated program may run ({:g})", usual_emulation_seconds))
-      ->check(seconds_between(0.001, 1e9))
-      ->type_name("SECONDS");
+  add_seconds(app, "--time-limit", options.seconds,
+              fmt::format("how long the emulated program may run ({:g})", usual_emulation_seconds));
   app.add_flag("--check", options.check, "compare every fused operator with the reference, and counts with the plan");
   app.add_flag("--sanitize", options.sanitize, "address sanitizer, with buffers in flight poisoned");
   app.add_option("--level", options.level, "checks of the emulation: count, check or strict (check)")
@@ -212,10 +216,8 @@ void declare_batch(CLI::App& app, Options& all) {
                  "memory that each process of a job may have; one that needs more fails")
       ->check(a_memory_size())
       ->type_name("SIZE");
-  app.add_option("--timeout", options.timeout,
-                 "how long a job may look for its plan; then it takes the best so far, and says so")
-      ->check(seconds_between(0.001, 1e9))
-      ->type_name("SECONDS");
+  add_seconds(app, "--timeout", options.timeout,
+              "how long a job may look for its plan; then it takes the best so far, and says so");
   CLI::Option* only = app.add_option("--only", options.only, "run one job")->type_name("NAME");
   CLI::Option* retry =
       app.add_flag("--retry-failed", options.retry_failed, "run the jobs again that failed in an earlier run");

@@ -48,6 +48,7 @@ struct CompileOptions {
   bool print_config = false;
   unsigned threads = 0;                   ///< that plan; 0: one a core
   std::optional<std::string> cost_cache;  ///< folder, or "none"; else the default one
+  std::optional<double> seconds;          ///< that a plan is looked for; none: to the end
 };
 int compile_command(const CompileOptions& options, ToolContext& context);
 

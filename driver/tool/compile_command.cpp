@@ -13,6 +13,7 @@
 #include "driver/json/certificate_json.h"
 #include "driver/json/json.h"
 #include "driver/report/report.h"
+#include "driver/session/compile_within.h"
 #include "driver/session/schedule_toml.h"
 #include "driver/store/fusion_file.h"
 #include "driver/store/pass_dump.h"
@@ -208,7 +209,10 @@ int compile_command(const CompileOptions& options, ToolContext& context) {
   const std::stop_token stop = context.interrupt.token();
   const auto compilation = [&] {
     ProgressLine progress(context);
-    return compile(*request, diagnostics, stop, progress.sink());
+    if (!options.seconds) return compile(*request, diagnostics, stop, progress.sink());
+    const SearchTime time{*options.seconds, fmt::format("{} --time-limit {}", request->command_line, *options.seconds)};
+    bool has_decided = false;  // which is a warning, and in the command line
+    return compile_within(time, *request, has_decided, diagnostics, stop, progress.sink());
   }();
   if (!compilation) return failed(context, diagnostics);
   if (!options.dump_passes.empty()) {

@@ -38,7 +38,8 @@ PlanChoice best_choice(const CanonicalStages& canonical, const Planner& planner,
   Planned plan = planned(best);
   for (std::size_t f = 1; f < forms.size(); ++f) {
     const auto* const found = std::get_if<Plan>(&plan);
-    if (found != nullptr && over.stop_requested()) break;
+    // A planner that finds more than the costs are of looks at each form as far as those do.
+    if (found != nullptr && over.stop_requested() && &planner.for_costs() == &planner) break;
     PlanChoice other = found == nullptr ? choose_in(forms[f], canonical, planner, target, over)
                                         : choose_in(forms[f], canonical, planner, target, over, found->time.cycles);
     Planned of_other = planned(other);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/decision_rules.h"
 #include "core/number_text.h"
@@ -15,6 +16,7 @@
 #include "lowering/model/sharing.h"
 #include "lowering/model/stage_form.h"
 #include "lowering/nest/lower.h"
+#include "lowering/program/nearest_fit.h"
 #include "lowering/search/core_grids.h"
 #include "lowering/swtvm/planner_swtvm.h"
 #include "lowering/time/cycle_limit.h"
@@ -106,6 +108,17 @@ void prove_together(Planned& a, Planned& b) {
   if (other != nullptr) other->certificate = both;
 }
 
+/// Where a person's schedule exceeds the LDM, what of it would fit.
+void tell_nearest(Decision& refused, const StageList& stages, const Schedule& wanted, const Target& target) {
+  const auto shaped = in_form(stages, form_of(wanted));
+  if (refused.rule != ldm_capacity_rule || std::holds_alternative<Decision>(shaped)) return;
+  std::vector<std::string> changes;
+  for (NearestFit& fit : nearest_that_fit(std::get<StageList>(shaped), wanted, target))
+    changes.push_back(std::move(fit.text));
+  if (!refused.flip.empty()) changes.push_back(refused.flip);
+  refused.flip = fmt::format("{}", fmt::join(changes, ", or "));
+}
+
 }  // namespace
 
 bool takes_less(const Planned& a, const Planned& b) {
@@ -159,6 +172,9 @@ Planned plan_group(const std::string& name, const StageList& stages, const Sched
     best = std::move(published);
   }
   if (auto* const plan = std::get_if<Plan>(&best.first)) plan->is_fixed = !nothing_fixed;
+  if (auto* const refused = std::get_if<Decision>(&best.first); refused != nullptr && !nothing_fixed) {
+    tell_nearest(*refused, stages, with_form(given, forms.front()), target);
+  }
   for (TraceRecord& record : best.second.records) trace.add(std::move(record));
   return std::move(best.first);
 }

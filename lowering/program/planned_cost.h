@@ -19,6 +19,8 @@ struct CostOptions {
   PlanChoices* choices = nullptr;  ///< gets what the planner chooses for the groups that it plans
   /// What says the cycles of the plan that the planner finds. Planners search by the closed form in any case.
   Evaluator evaluator = {};
+  /// Ends a planner's search beyond what the costs are of (Planner::for_costs), of the groups that are chosen.
+  std::stop_token over = {};
 };
 
 class PlannedGroupCost : public GroupCost {

@@ -28,7 +28,7 @@ namespace {
 /// Chooses for one group of each kind of which nothing is fixed and nothing is known.
 void choose_for_groups(const FusedGraph& fused, const std::map<std::string, Schedule>& schedules,
                        const Planner& planner, const Target& target, PlanChoices& choices, unsigned threads,
-                       const std::stop_token& stop) {
+                       const std::stop_token& stop, const std::stop_token& over) {
   std::map<std::string, CanonicalStages> missing;
   for (const FusedOperator& group : fused.groups) {
     if (group.is_view || schedules.contains(group.name) || stop.stop_requested()) continue;
@@ -38,12 +38,14 @@ void choose_for_groups(const FusedGraph& fused, const std::map<std::string, Sche
   std::vector<const CanonicalStages*> kinds;
   for (const auto& [text, canonical] : missing) kinds.push_back(&canonical);
   parallel_for(kinds.size(), threads, stop,
-               [&](std::size_t k) { choices.add(kinds[k]->text, choose_plan(*kinds[k], planner, target)); });
+               [&](std::size_t k) { choices.add(kinds[k]->text, choose_plan(*kinds[k], planner, target, over)); });
 }
 
 std::string remedy_for(const Decision& refused) {
   if (refused.rule == too_large_rule) return "split its tensors, or choose a target with more LDM";
-  if (refused.rule == ldm_capacity_rule) return "choose a target with more LDM or another fusion";
+  if (refused.rule == ldm_capacity_rule && refused.flip.empty())
+    return "choose a target with more LDM or another fusion";
+  if (refused.rule == ldm_capacity_rule) return fmt::format("it would take {}, or another fusion", refused.flip);
   if (refused.rule == dma_alignment_rule) return "choose a target with a smaller dma.alignment";
   if (refused.rule == cycle_limit_rule) {
     return "give the target's clock_hz, dma_bandwidth, dma_startup_cycles, launch_seconds and flops per cycle values "
@@ -167,8 +169,8 @@ IdVector<StepId, StepLimit> limits_of(const Program& program) {
 
 Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string, Schedule>& schedules,
                              const Planner& planner, const Target& target, TraceSink trace, Diagnostics& diagnostics,
-                             std::stop_token stop, const ProgressSink& progress, unsigned threads,
-                             PlanChoices* choices) {
+                             std::stop_token stop, const ProgressSink& progress, unsigned threads, PlanChoices* choices,
+                             const std::stop_token& over) {
   std::vector<std::string> names;
   for (const FusedOperator& group : fused.groups) names.push_back(group.name);
   for (const auto& [name, schedule] : schedules) {
@@ -189,7 +191,8 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
   if (progress) progress("plan", 0, fused.groups.size());
   PlanChoices own;
   if (choices == nullptr) choices = &own;
-  choose_for_groups(fused, schedules, planner, target, *choices, threads, stop);
+  const bool finds_more = &planner.for_costs() != &planner;
+  choose_for_groups(fused, schedules, planner, target, *choices, threads, stop, finds_more ? over : std::stop_token());
   parallel_for(fused.groups.size(), threads, stop, [&](std::size_t g) {
     const FusedOperator& group = fused.groups[g];
     const TraceSink sink = trace.listening() ? TraceSink(&traces[g]) : TraceSink();

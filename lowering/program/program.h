@@ -81,10 +81,11 @@ ProgramTotals totals_of(const Program& program);
 
 /// Plans every group of a fused graph. The number of threads (0: one a core of this host) changes nothing in the
 /// result. Schedules by fused operator's name. Refusals become diagnostics. `choices` holds what is known of this
-/// planner and target already, and gets what is found.
+/// planner and target already, and gets what is found. Where `over` is stopped, a planner that finds more than the
+/// costs are of (Planner::for_costs) takes what it has found by then.
 Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string, Schedule>& schedules,
                              const Planner& planner, const Target& target, TraceSink trace, Diagnostics& diagnostics,
                              std::stop_token stop = {}, const ProgressSink& progress = {}, unsigned threads = 0,
-                             PlanChoices* choices = nullptr);
+                             PlanChoices* choices = nullptr, const std::stop_token& over = {});
 
 }  // namespace stowage

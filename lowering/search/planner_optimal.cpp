@@ -48,7 +48,8 @@ Chosen OptimalPlanner::choose(const std::string& subject, const StageList& stage
                               const Target& target, TraceSink sink, std::int64_t to_beat,
                               const std::stop_token& over) const {
   const Schedule person = with_launch(fixed, *this, target);
-  Chosen chosen = searched().choose(subject, stages, person, target, sink, to_beat, over);
+  // To its end also where time is over: nothing else says what a plan of the group is worth.
+  Chosen chosen = searched().choose(subject, stages, person, target, sink, to_beat, {});
   const GroupModel model = build_group_model(stages, target);
   SearchStart start{std::numeric_limits<std::int64_t>::max(), to_beat, false};
   if (chosen.schedule) {

@@ -40,7 +40,8 @@ Scheduled refusing_idle_slots(const GroupModel& model, Scheduled scheduled) {
   return Decision::refuse(schedule_rule,
                           fmt::format("slots: {} is moved once with these buffer sizes, and needs no second slot for "
                                       "that",
-                                      idle.front()));
+                                      idle.front()),
+                          "one slot of " + idle.front());
 }
 
 }  // namespace stowage

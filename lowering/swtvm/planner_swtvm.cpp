@@ -45,10 +45,12 @@ std::optional<Decision> check_split(const GroupModel& model, const std::vector<P
   if (!model.split_sum) return std::nullopt;
   const ModelIterator& parts = model.iterators[model.split_sum->parts];
   if (!sends_along_rows(target)) {
-    return refuse(fmt::format(
-        "split_reductions: the parts of {} are added up over the cores of a row, and target {} sends nothing "
-        "along rows (cores.column_broadcast)",
-        parts.name, target.name));
+    return refuse(
+        fmt::format(
+            "split_reductions: the parts of {} are added up over the cores of a row, and target {} sends nothing "
+            "along rows (cores.column_broadcast)",
+            parts.name, target.name),
+        "split_reductions = {}");
   }
   if (parts.extent != target.cores.mesh_columns) {
     return refuse(fmt::format("split_reductions: {} has {}, one for each core of a row, which has {}", parts.name,
@@ -60,6 +62,16 @@ std::optional<Decision> check_split(const GroupModel& model, const std::vector<P
   return refuse(fmt::format("parallel: the grid does not end with the {} of {}, whose cores make up a row",
                             counted(parts.extent, "part"), parts.name),
                 fmt::format("{{ iterator = \"{}\", parts = {} }} at the end", parts.name, parts.extent));
+}
+
+/// The most parts of each split with which a grid of `total` parts has enough cores, the others as they are.
+std::string fewer_parts(const std::vector<ParallelSplit>& parallel, std::int64_t total, std::int64_t cores) {
+  std::vector<std::string> changes;
+  for (const ParallelSplit& split : parallel) {
+    const std::int64_t most = cores / (total / split.parts);
+    if (most > 0) changes.push_back(fmt::format("at most {} of {}", counted(most, "part"), split.iterator));
+  }
+  return fmt::format("{}", fmt::join(changes, ", or "));
 }
 
 std::optional<Decision> check_parallel(const GroupModel& model, const std::vector<ParallelSplit>& parallel,
@@ -99,7 +111,8 @@ std::optional<Decision> check_parallel(const GroupModel& model, const std::vecto
   }
   if (total > cores) {
     return refuse(
-        fmt::format("parallel: the grid has {}, the target has {}", counted(total, "part"), counted(cores, "core")));
+        fmt::format("parallel: the grid has {}, the target has {}", counted(total, "part"), counted(cores, "core")),
+        fewer_parts(parallel, total, cores));
   }
   return check_split(model, parallel, target);
 }
@@ -113,11 +126,12 @@ std::optional<Decision> check_buffers(const GroupModel& model, const std::map<st
           fmt::format("buffer: there is no iterator '{}'; {}", name, suggest_name(name, iterator_names(model))));
     }
     if (size < 1 || size > ranges[*iterator]) {
-      return refuse(fmt::format("buffer: {} is {}, its range on one core is 1..{}", name, size, ranges[*iterator]));
+      return refuse(fmt::format("buffer: {} is {}, its range on one core is 1..{}", name, size, ranges[*iterator]),
+                    fmt::format("a buffer of {} of {}", size < 1 ? 1 : ranges[*iterator], name));
     }
     if (model.pinned.contains(*iterator) && size != 1) {
-      return refuse(
-          fmt::format("buffer: {} selects rows by the value of a tensor and can only be buffered by 1", name));
+      return refuse(fmt::format("buffer: {} selects rows by the value of a tensor and can only be buffered by 1", name),
+                    fmt::format("a buffer of 1 of {}", name));
     }
     fixed[*iterator] = size;
   }
@@ -225,13 +239,15 @@ std::optional<Decision> check_slots(const GroupModel& model, const std::map<std:
     });
     if (found == model.buffers.end()) return refuse(fmt::format("slots: there is no tensor '{}' to transfer", tensor));
     if (wanted < 1 || wanted > max_slots) {
-      return refuse(
-          fmt::format("slots: {} asks for {} slots; a buffer has one, or two to be moved while something is "
-                      "computed",
-                      tensor, wanted));
+      return refuse(fmt::format("slots: {} asks for {} slots; a buffer has one, or two to be moved while something is "
+                                "computed",
+                                tensor, wanted),
+                    counted(wanted < 1 ? 1 : max_slots, "slot"));
     }
     const std::string why = why_one_slot(model, model.buffers.id_of(*found));
-    if (wanted > 1 && !why.empty()) return refuse(fmt::format("slots: {} has one slot, as it {}", tensor, why));
+    if (wanted > 1 && !why.empty()) {
+      return refuse(fmt::format("slots: {} has one slot, as it {}", tensor, why), "one slot of " + tensor);
+    }
   }
   return std::nullopt;
 }

@@ -100,9 +100,7 @@ class LdmManagement {
     std::string reason = sentence(exceeded, names_of(model_));
     if (slots > 1) reason += fmt::format(", in {} slots", slots);
     trace_.add(std::move(exceeded));
-    return Decision::refuse(ldm_capacity_rule, reason,
-                            fmt::format("{} of LDM more{}", ldm_bytes_text(used() - room_),
-                                        slots > 1 ? ", or one slot of each tensor" : ""));
+    return Decision::refuse(ldm_capacity_rule, reason, fmt::format("{} of LDM more", ldm_bytes_text(used() - room_)));
   }
 
   /// size iterators by buffer size, then comp iterators by the number of tensors they affect; pinned and fixed ones

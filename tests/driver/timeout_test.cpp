@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `stowage batch --timeout`: what a clock decided says so and is not taken for complete; what it did not decide is the
-// same bytes.
+// `stowage batch --timeout` and `compile --time-limit`: what a clock decided says so and is not taken for complete;
+// what it did not decide is the same bytes.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -161,6 +161,40 @@ TEST_CASE("a limit of time ends the search within one group, with the best plan 
   // The plan's folder says the same when it is read again.
   CHECK(run_stowage({"report", "out/g", "-o", "again.md"}).code == 0);
   CHECK(read_text("out/g/trace.json").find("\"cut_short\":true") != std::string::npos);
+}
+
+TEST_CASE("compile has the best plan that was found in time, or none, and says which") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
+  const auto compiled = [](const std::vector<std::string>& more) {
+    std::vector<std::string> line = {"compile", "lenet.onnx", "--planner", "optimal", "-o", "out", "--force"};
+    line.insert(line.end(), more.begin(), more.end());
+    return run_stowage(line);
+  };
+  REQUIRE(compiled({}).code == 0);
+  const std::string whole = read_text("out/plan.json");
+  REQUIRE(compiled({"--time-limit", "1e6"}).code == 0);
+  CHECK(read_text("out/plan.json") == whole);
+  const ToolRun none = compiled({"--time-limit", "0.001"});
+  CHECK(none.code == 1);
+  CHECK(none.err.find("out-of-time") != std::string::npos);
+
+  // The chosen groups are planned last; the machine may be busy at one moment and idle at the next.
+  ToolRun cut;
+  const auto is_cut = [&] { return cut.code == 0 && cut.err.find("chosen group") != std::string::npos; };
+  double seconds = 1;
+  for (int i = 0; i < 100 && !is_cut(); ++i) {
+    cut = compiled({"--time-limit", std::to_string(seconds)});
+    const bool late = cut.code != 0 || cut.err.find("out-of-time") != std::string::npos;
+    seconds *= late ? 1.1 : 0.8;
+  }
+  INFO(cut.out << cut.err);
+  REQUIRE(is_cut());
+  CHECK(cut.err.find("not looked at to the end") != std::string::npos);
+  CHECK(cut.out.find(" --time-limit ") != std::string::npos);
+  CHECK(cut.out.find(" above the optimum") != std::string::npos);
+  const auto plan = nlohmann::json::parse(read_text("out/plan.json"));
+  CHECK(plan.dump().find("\"ended\":\"time\"") != std::string::npos);
 }
 
 TEST_CASE("candidates that were refused and those that were cut short are counted together") {

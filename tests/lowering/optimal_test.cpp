@@ -22,7 +22,8 @@
 #include "tests/lowering/operator_draw.h"
 #include "tests/random_runs.h"
 
-using namespace stowage;
+namespace stowage::optimal_test {
+
 using test::number_from;
 using namespace stowage::testing;
 
@@ -349,6 +350,16 @@ TEST_CASE("planner optimal keeps what a person fixes, and refuses what planner s
   const PlanChoice choice = choose_plan(canonical, optimal, target);
   CHECK(choice.certificate == plan.certificate);
 
+  // Where there is no time, the plan of searched, and what is left to prove.
+  std::stop_source over;
+  over.request_stop();
+  const PlanChoice ended = choose_plan(canonical, optimal, target, over.get_token());
+  CHECK(ended.cut_short);
+  REQUIRE(ended.certificate.has_value());
+  CHECK(ended.certificate->ended == Certificate::Ended::time);
+  CHECK(ended.certificate->cycles == std::get<Plan>(climbed).time.cycles);
+  CHECK(ended.certificate->least_cycles <= plan.time.cycles);
+
   Schedule fixed;
   fixed.parallel = std::vector<ParallelSplit>{{"ff", 8}, {"yy", 4}};
   fixed.buffer["rc"] = 2;
@@ -379,3 +390,5 @@ TEST_CASE("certificates of forms say together what none of them can go below") {
   CHECK(slow.gap() == Approx(0.55));
   CHECK(quick.is_proved());
 }
+
+}  // namespace stowage::optimal_test
