@@ -89,6 +89,8 @@ WhatIfControls::WhatIfControls(WhatIfSession& session, const Look& look, QWidget
       cores_lock_(new QCheckBox(tr("keep this split over the cores"), this)),
       order_lock_(new QCheckBox(tr("keep this order of the loops"), this)),
       nest_(new NestList(look, this)),
+      transfers_(new ChoiceGrid(ChoiceGrid::Of::tensors, session, this)),
+      form_(new ChoiceGrid(ChoiceGrid::Of::group, session, this)),
       groups_(new GroupsList(session, look, this)) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(6, 6, 6, 6);
@@ -104,11 +106,17 @@ WhatIfControls::WhatIfControls(WhatIfSession& session, const Look& look, QWidget
   nest_layout->addWidget(nest_);
   nest_layout->addWidget(order_lock_);
   layout->addWidget(nest);
+  auto* transfers = new QGroupBox(tr("Transfers: slots, sharing, what stays"), this);
+  (new QVBoxLayout(transfers))->addWidget(transfers_);
+  layout->addWidget(transfers);
+  auto* form = new QGroupBox(tr("Form and launch"), this);
+  (new QVBoxLayout(form))->addWidget(form_);
+  layout->addWidget(form);
   auto* groups = new QGroupBox(tr("Other groups (double click, Enter)"), this);
   auto* groups_layout = new QVBoxLayout(groups);
   groups_layout->addWidget(groups_);
   layout->addWidget(groups);
-  adjusting_ = {iterators, order_lock_};
+  adjusting_ = {iterators, order_lock_, transfers, form};
   makeTarget(this);
   layout->addStretch();
   cores_lock_->setToolTip(tr("Ticked: fixed. Otherwise the planner splits as it sees fit."));
@@ -323,6 +331,10 @@ void WhatIfControls::refreshGroup() {
   cores_lock_->setChecked(fixed.parallel.has_value());
   order_lock_->setChecked(fixed.order.has_value());
   nest_->setNest(asked_nest(now, fixed), fixed);
+  for (ChoiceGrid* grid : {transfers_, form_}) {
+    grid->refresh(now, fixed);
+    grid->parentWidget()->setVisible(!grid->isEmpty());
+  }
 }
 
 void WhatIfControls::refreshTarget() {
@@ -352,6 +364,11 @@ QSpinBox* WhatIfControls::partsBox(const std::string& iterator) {
 QCheckBox* WhatIfControls::bufferLock(const std::string& iterator) {
   const auto row = rows_.find(iterator);
   return row != rows_.end() ? row->second.lock : nullptr;
+}
+
+QComboBox* WhatIfControls::choiceBox(ChosenPart part, const std::string& tensor) {
+  QComboBox* const of_tensor = transfers_->box(part, tensor);
+  return of_tensor != nullptr ? of_tensor : form_->box(part, tensor);
 }
 
 }  // namespace stowage::inspector

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The knobs of one group: buffer size and parts of every iterator, the nest to rearrange, the machine. They show what
-// a session has and turn what a person does into its edits.
+// The knobs of one group: buffer size and parts of every iterator, the nest to rearrange, slots, sharing and form, the
+// machine. They show what a session has and turn what a person does into its edits.
 #pragma once
 
 #include <QCheckBox>
@@ -13,6 +13,7 @@
 #include <QWidget>
 #include <map>
 
+#include "inspector/whatif/choice_grid.h"
 #include "inspector/whatif/groups_list.h"
 #include "inspector/whatif/nest_list.h"
 #include "inspector/whatif/session.h"
@@ -29,6 +30,8 @@ class WhatIfControls : public QWidget {
   [[nodiscard]] QSpinBox* bufferBox(const std::string& iterator);
   [[nodiscard]] QSpinBox* partsBox(const std::string& iterator);
   [[nodiscard]] QCheckBox* bufferLock(const std::string& iterator);
+  /// Null where there is no such choice.
+  [[nodiscard]] QComboBox* choiceBox(ChosenPart part, const std::string& tensor = {});
   [[nodiscard]] NestList& nest() { return *nest_; }
   [[nodiscard]] GroupsList& groups() { return *groups_; }
   [[nodiscard]] QSpinBox& ldmBytes() { return *ldm_bytes_; }
@@ -55,6 +58,8 @@ class WhatIfControls : public QWidget {
   QCheckBox* cores_lock_;
   QCheckBox* order_lock_;
   NestList* nest_;
+  ChoiceGrid* transfers_;
+  ChoiceGrid* form_;
   GroupsList* groups_;
   QList<QWidget*> adjusting_;  ///< boxes that need a plan of the group
   QGroupBox* target_ = nullptr;

@@ -49,8 +49,9 @@ void insert_loop(std::vector<std::string>& order, const GroupControls& controls,
 
 }  // namespace
 
-GroupControls group_controls(const StageList& stages, const Schedule& complete, const Target& target) {
-  const GroupModel model = build_group_model(stages, target);
+GroupControls group_controls(const StageList& given, const StageList& formed, const Schedule& complete,
+                             const Schedule& fixed, const Target& target) {
+  const GroupModel model = build_group_model(formed, target);
   const IteratorSizes ranges = core_ranges(model, complete.parallel.value_or(std::vector<ParallelSplit>()));
   GroupControls controls;
   std::vector<OuterLoop> order;
@@ -89,6 +90,7 @@ GroupControls group_controls(const StageList& stages, const Schedule& complete, 
     control.loops.erase(control.loops.begin(), control.loops.begin() + static_cast<std::ptrdiff_t>(outermost[b]));
     controls.places.push_back(std::move(control));
   }
+  controls.choices = schedule_choices(given, formed, complete, fixed, target);
   return controls;
 }
 

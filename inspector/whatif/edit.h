@@ -13,6 +13,7 @@
 #include "core/stage.h"
 #include "core/target.h"
 #include "driver/session/session.h"
+#include "inspector/whatif/choices.h"
 #include "lowering/model/schedule.h"
 
 namespace stowage::inspector {
@@ -51,8 +52,11 @@ struct GroupControls {
   std::vector<IteratorControl> iterators;
   std::vector<LoopControl> loops;  ///< outermost first
   std::vector<PlaceControl> places;
+  std::vector<ChoiceControl> choices;
 };
-GroupControls group_controls(const StageList& stages, const Schedule& complete, const Target& target);
+/// `given`: the stages as the graph defines them; `formed`: as the complete schedule has them. `fixed`: what of it is.
+GroupControls group_controls(const StageList& given, const StageList& formed, const Schedule& complete,
+                             const Schedule& fixed, const Target& target);
 
 /// A row of the nest as it is dragged about, in the order in which things happen: a loop, a get below the loop that it
 /// stands inside, a put behind what that loop holds.

@@ -219,7 +219,15 @@ Evaluation evaluate(const LoadedPlan& plan, StepId index, OpId focus, const Plan
     return evaluation;
   }
   spawn_first_kernels(steps, program, around.steps.front(), *target);
-  evaluation.controls = group_controls(step.plan()->nest.stages, step.plan()->schedule, *target);
+  const auto edited = edit.schedules.find(evaluation.name);
+  const Schedule& fixed = edited != edit.schedules.end() ? edited->second : evaluation.start;
+  if (fixed.launch == LaunchedBy::barrier && step.plan()->nest.launch == LaunchedBy::spawn) {
+    evaluation.refusal =
+        Decision::refuse("nothing-before", "it is the first kernel, and begins behind no other", "launch = \"spawn\"");
+    return evaluation;
+  }
+  evaluation.controls = group_controls(group_stages(graph, groups[shown]), step.plan()->nest.stages,
+                                       step.plan()->schedule, fixed, *target);
   evaluation.result = alone(program, std::move(steps), evaluation.name, *target);
   return evaluation;
 }

@@ -196,6 +196,18 @@ std::vector<std::pair<QString, QString>> schedule_lines(const Schedule& all, con
     parts.push_back(mark(tensor + where, fixed.dma.contains(tensor)));
   }
   add(QStringLiteral("transfers"), "none");
+  // Of the rest what is other than where a schedule says nothing, or fixed.
+  std::map<ChosenPart, std::vector<std::string>> chosen;
+  for (const ChoiceControl& control : controls.choices) {
+    const bool is_fixed = part_of(fixed, control) != Schedule{};
+    if (control.chosen == 0 && !is_fixed) continue;
+    const std::string text = option_text(control, control.options[control.chosen]);
+    chosen[control.part].push_back(mark(control.tensor.empty() ? text : control.tensor + " " + text, is_fixed));
+  }
+  for (auto& [part, texts] : chosen) {
+    parts = std::move(texts);
+    add(qt(title_of(part)), "none");
+  }
   return lines;
 }
 

@@ -24,12 +24,6 @@ const StepFacts& facts_of(const LoadedPlan& plan, const std::string& name) {
   return plan.steps[step_named(plan, name)];
 }
 
-OpId op_named(const LoadedPlan& plan, const std::string& name) {
-  const auto op = plan.graph().find_operator(name);
-  REQUIRE(op);
-  return *op;
-}
-
 PlanPtr planned(const PlanPtr& plan, const PlanEdit& edit) {
   Diagnostics diagnostics;
   PlanPtr network = beside([&] { return plan_network(plan, edit, diagnostics, {}, {}); });

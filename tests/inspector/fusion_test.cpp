@@ -20,12 +20,6 @@ namespace {
 
 using namespace inspector;
 
-OpId op_named(const LoadedPlan& plan, const std::string& name) {
-  const auto op = plan.graph().find_operator(name);
-  REQUIRE(op);
-  return *op;
-}
-
 std::vector<StrategyResult> compared(const LoadedPlan& plan, std::stop_token stop = {}) {
   std::vector<StrategyResult> results;
   std::jthread([&] { results = compare_strategies(plan, stop, {}); }).join();

@@ -20,14 +20,6 @@ namespace {
 
 using namespace inspector;
 
-OpId op_named(const LoadedPlan& plan, const std::string& name) {
-  for (std::size_t op = 0; op < plan.graph().operators().size(); ++op) {
-    if (plan.graph().operators()[op].name == name) return OpId(op);
-  }
-  FAIL("no operator " << name);
-  return {};
-}
-
 GroupChoicesPtr choices_of(const PlanPtr& plan, const PlanEdit& edit = {}) {
   const GroupChoicesPtr choices = beside([&] { return price_groups(plan, edit); });
   REQUIRE(choices);
@@ -46,16 +38,6 @@ Regrouping way_to(const std::vector<Regrouping>& ways, const Graph& graph, const
   }
   FAIL("no way to " << groups);
   return {};
-}
-
-PlanPtr searched_lenet() {
-  CompileRequest request;
-  request.model = sample_folder("lenet").toStdString() + ".onnx";
-  Diagnostics diagnostics;
-  auto compilation = compile(request, diagnostics);
-  INFO(format_diagnostics(diagnostics));
-  REQUIRE(compilation);
-  return make_loaded_plan(*std::move(compilation), "lenet", "", {});
 }
 
 TEST_CASE("every other grouping is offered with the cycles that it has", "[inspector]") {

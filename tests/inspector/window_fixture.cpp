@@ -7,6 +7,7 @@
 #include <map>
 #include <thread>
 
+#include "driver/session/session.h"
 #include "inspector/state/load.h"
 
 namespace stowage::test {
@@ -25,12 +26,28 @@ inspector::PlanPtr sample_plan(const std::string& name) {
   return plan;
 }
 
+inspector::PlanPtr searched_lenet() {
+  CompileRequest request;
+  request.model = sample_folder("lenet").toStdString() + ".onnx";
+  Diagnostics diagnostics;
+  auto compilation = compile(request, diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(compilation);
+  return inspector::make_loaded_plan(*std::move(compilation), "lenet", "", {});
+}
+
 StepId step_named(const inspector::LoadedPlan& plan, std::string_view name) {
   for (const StepId i : plan.steps.ids()) {
     if (plan.steps[i].step->group.name == name) return i;
   }
   FAIL("no step " << name);
   return {};
+}
+
+OpId op_named(const inspector::LoadedPlan& plan, const std::string& name) {
+  const auto op = plan.graph().find_operator(name);
+  REQUIRE(op);
+  return *op;
 }
 
 bool wait_until(const std::function<bool()>& holds, double seconds) {

@@ -18,9 +18,12 @@ namespace stowage::test {
 QString sample_folder(const std::string& name);
 /// Read on a thread of its own, as the window does; once per program.
 inspector::PlanPtr sample_plan(const std::string& name);
+/// The sample by the default planner, which leaves a choice of nearly everything.
+inspector::PlanPtr searched_lenet();
 
-/// Place of the fused operator of that name among the steps; fails the test where there is none.
+/// Place of the fused operator of that name among the steps, and the operator; they fail the test where there is none.
 StepId step_named(const inspector::LoadedPlan& plan, std::string_view name);
+OpId op_named(const inspector::LoadedPlan& plan, const std::string& name);
 
 /// Lets events happen until something holds; false after `seconds`.
 bool wait_until(const std::function<bool()>& holds, double seconds = 20);
