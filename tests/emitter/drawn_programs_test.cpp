@@ -97,7 +97,8 @@ void check_emulated(const std::string& name, const std::vector<DrawnProgram>& pr
     lists.push_back(program.stages);
     schedules.push_back(program.plan.schedule);
     if (lists.size() == 1) schedules.back().launch = LaunchedBy::spawn;  // nothing is before it
-    inputs.insert(inputs.end(), program.values.begin(), program.values.end());
+    const std::vector<Tensor> given = program.network_inputs();
+    inputs.insert(inputs.end(), given.begin(), given.end());
     expected.push_back(evaluate(program.defined, program.values)[program.defined.stages.back().output]);
   }
   std::vector<std::size_t> refused;
@@ -154,8 +155,7 @@ TEST_CASE(
     const Target target = fixtures::drawn_target(draw, emulates);
     std::vector<DrawnProgram> programs;
     for (int tries = 0; programs.size() < programs_a_round && tries < 400; ++tries) {
-      // Sources are made of inputs only.
-      auto program = fixtures::drawn_program(draw, target, /*weights=*/!emulates);
+      auto program = fixtures::drawn_program(draw, target, /*weights=*/true);
       if (!program) continue;
       INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1: program " << programs.size() << ", " << program->text
                            << " on " << target.cores.count << " cores with " << target.ldm.bytes << " bytes\n"

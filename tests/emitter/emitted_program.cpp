@@ -34,8 +34,12 @@ FusedOperator add_group(GraphBuilder& builder, const std::string& name, StageLis
   std::vector<std::optional<TensorId>> inputs;
   const StageTensor* output = nullptr;
   for (StageTensor& tensor : stages.tensors) {
+    const bool is_constant = tensor.role == TensorRole::constant && tensor.source.has_value();
+    if (is_constant) tensor.source = builder.add_constant(builder.unique_name(tensor.name), tensor.value.value());
     if (tensor.role == TensorRole::input) {
       tensor.source = builder.add_input(builder.unique_name(tensor.name), tensor.type, tensor.shape);
+    }
+    if (is_constant || tensor.role == TensorRole::input) {
       inputs.emplace_back(*tensor.source);
       group.inputs.push_back(*tensor.source);
     }

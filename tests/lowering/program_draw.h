@@ -35,6 +35,17 @@ struct DrawnProgram {
   bool searched = false;   ///< by the default planner, nothing fixed
   bool reordered = false;  ///< loops and places of transfers were drawn too
 
+  /// The values of those that are no constants, in order.
+  [[nodiscard]] std::vector<Tensor> network_inputs() const {
+    std::vector<Tensor> kept;
+    std::size_t next = 0;
+    for (const StageTensorId t : defined.tensors.ids()) {
+      if (defined.tensors[t].role != TensorRole::input) continue;
+      const Tensor& value = values[next++];
+      if (stages.tensors[t].role == TensorRole::input) kept.push_back(value);
+    }
+    return kept;
+  }
   /// What its nest is run with.
   [[nodiscard]] std::map<StageTensorId, Tensor> inputs() const {
     std::map<StageTensorId, Tensor> made;

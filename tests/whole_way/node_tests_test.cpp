@@ -19,9 +19,9 @@ namespace stowage::test {
 namespace {
 
 /// Compiles, verifies, emulates and compares one test; empty if it passes. Runs on several threads: no Catch in here.
-std::string run_emulated(const NodeTestCase& test, EmittedProgram& emitted) {
+std::string run_emulated(const NodeTestCase& test, const CompileRequest& request, EmittedProgram& emitted) {
   Diagnostics diagnostics;
-  auto compilation = compile_graph(test.graph, CompileRequest{}, diagnostics);
+  auto compilation = compile_graph(test.graph, request, diagnostics);
   if (!compilation) return "does not compile: " + format_diagnostics(diagnostics);
   for (const ProgramStep& step : compilation->program.steps) {
     if (step.plan() == nullptr) continue;
@@ -46,7 +46,7 @@ std::string run_emulated(const NodeTestCase& test, EmittedProgram& emitted) {
   return {};
 }
 
-void check_source(NodeTestSource source) {
+void check_source(NodeTestSource source, const CompileRequest& request = {}) {
   const NodeTestList list = find_node_tests(source);
   if (!list.skipped.empty()) {
     WARN(list.skipped);
@@ -66,7 +66,7 @@ void check_source(NodeTestSource source) {
       try {
         const auto test = load_node_test(list.tests[i], failure);
         outcomes[i].skipped = !test && failure.empty();
-        if (test) failure = run_emulated(*test, outcomes[i].emitted);
+        if (test) failure = run_emulated(*test, request, outcomes[i].emitted);
       } catch (const std::exception& fault) {
         failure = fault.what();
       }
@@ -103,5 +103,12 @@ TEST_CASE("the operator tests of Debian's ONNX pass compiled and emulated") {
 }
 
 TEST_CASE("the operator tests of ONNX 1.23 pass compiled and emulated") { check_source(NodeTestSource::onnx_1_23); }
+
+TEST_CASE("the operator tests pass planned by optimal", "[.][optimal]") {
+  CompileRequest request;
+  request.planner = "optimal";
+  check_source(NodeTestSource::debian_package, request);
+  check_source(NodeTestSource::onnx_1_23, request);
+}
 
 }  // namespace stowage::test

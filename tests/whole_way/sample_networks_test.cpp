@@ -128,6 +128,14 @@ TEST_CASE("sample network mobilenet_v1 at batch 4 planned by searched agrees wit
   check_network("mobilenet_v1", 4, "searched");
 }
 
+// Too long for every day: test_whole_way "[optimal]".
+TEST_CASE("sample networks planned by optimal agree with the reference", "[.][optimal]") {
+  for (const std::string& name : network_names()) {
+    check_network(name, 1, "optimal");
+    std::cout << name << ": checked" << std::endl;
+  }
+}
+
 TEST_CASE("every sample network is checked") {
   CHECK(network_names() == std::vector<std::string>{"alexnet", "bert_base", "cifarnet", "dcgan", "googlenet", "lenet",
                                                     "matmul", "mobilenet_v1", "mobilenet_v2", "resnet18", "resnet50",
