@@ -90,14 +90,14 @@ Ink ink_of(BufferState state) {
   return Ink::idle;
 }
 
-Pattern pattern_of(BufferState state) {
+Hatch pattern_of(BufferState state) {
   switch (state) {
-    case BufferState::filling: return Pattern::rising;
-    case BufferState::draining: return Pattern::falling;
+    case BufferState::filling: return Hatch::rising;
+    case BufferState::draining: return Hatch::falling;
     case BufferState::in_use:
-    case BufferState::idle: return Pattern::none;
+    case BufferState::idle: return Hatch::none;
   }
-  return Pattern::none;
+  return Hatch::none;
 }
 
 BufferState moved_by(const LoopNest& nest, BufferId buffer) {

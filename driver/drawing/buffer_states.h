@@ -13,7 +13,7 @@ enum class BufferState : std::uint8_t { filling, in_use, draining, idle };
 /// "in use".
 std::string_view name_of(BufferState state);
 Ink ink_of(BufferState state);
-Pattern pattern_of(BufferState state);
+Hatch pattern_of(BufferState state);
 
 /// A buffer in one state from column `first` to column `last`, both included.
 struct BufferSpan {

@@ -106,7 +106,7 @@ class LdmPicture {
     }
     entries.push_back({"free", Ink::base});
     if (available_ < target().ldm.bytes) {
-      entries.push_back({"reserved (stack, replies)", Ink::raised, Pattern::crossed});
+      entries.push_back({"reserved (stack, replies)", Ink::raised, Hatch::crossed});
     }
     return entries;
   }
@@ -154,7 +154,7 @@ class LdmPicture {
     if (available_ >= target().ldm.bytes) return;
     const double edge = axis.y(static_cast<double>(available_));
     Shape& reserve = scene_.box({area_.x, area_.y, area_.width, edge - area_.y}, Ink::raised, Ink::line);
-    reserve.pattern = Pattern::crossed;
+    reserve.pattern = Hatch::crossed;
     reserve.tip = fmt::format("{} bytes for parameters, reply words and the stack; buffers may use {}",
                               target().ldm.bytes - available_, sheet_.size(available_));
   }

@@ -58,7 +58,7 @@ constexpr int ink_count = static_cast<int>(Ink::chosen) + 1;
 std::string_view name_of(Ink ink);
 
 /// Hatching over a fill, so that colour is never alone.
-enum class Pattern : std::uint8_t { none, rising, falling, crossed };
+enum class Hatch : std::uint8_t { none, rising, falling, crossed };
 enum class Dash : std::uint8_t { none, dots, dashes };
 enum class Font : std::uint8_t { small, text, title };
 enum class Align : std::uint8_t { left, middle, right };
@@ -81,7 +81,7 @@ struct Shape {
   std::vector<Point> points;  ///< of lines
   Ink fill = Ink::none;       ///< of texts what they stand on, where that is a filled shape
   Ink stroke = Ink::none;     ///< of texts their colour, where they stand on nothing filled
-  Pattern pattern = Pattern::none;
+  Hatch pattern = Hatch::none;
   Dash dash = Dash::none;
   double width = 1;   ///< of the outline
   double radius = 0;  ///< of a box's corners

@@ -157,7 +157,7 @@ std::vector<double> ticks(double top, int most, bool binary) {
   return places;
 }
 
-std::vector<std::pair<Point, Point>> hatching(const Box& box, Pattern pattern) {
+std::vector<std::pair<Point, Point>> hatching(const Box& box, Hatch pattern) {
   constexpr double distance = 7;
   std::vector<std::pair<Point, Point>> strokes;
   const auto diagonals = [&](bool rising) {
@@ -169,8 +169,8 @@ std::vector<std::pair<Point, Point>> hatching(const Box& box, Pattern pattern) {
       strokes.emplace_back(point(from), point(to));
     }
   };
-  if (pattern == Pattern::rising || pattern == Pattern::crossed) diagonals(true);
-  if (pattern == Pattern::falling || pattern == Pattern::crossed) diagonals(false);
+  if (pattern == Hatch::rising || pattern == Hatch::crossed) diagonals(true);
+  if (pattern == Hatch::falling || pattern == Hatch::crossed) diagonals(false);
   return strokes;
 }
 

@@ -49,7 +49,7 @@ double add_note(Scene& scene, const Sheet& sheet, double left, double y, const s
 struct LegendEntry {
   std::string text;
   Ink ink = Ink::none;
-  Pattern pattern = Pattern::none;
+  Hatch pattern = Hatch::none;
 };
 /// Draws entries side by side across the sheet from y, in as many rows as it takes; returns the height used.
 double add_legend(Scene& scene, const Sheet& sheet, double y, const std::vector<LegendEntry>& entries);
@@ -83,6 +83,6 @@ std::string elided(const std::string& text, double width, Cut cut,
 std::vector<double> ticks(double top, int most, bool binary);
 
 /// Diagonals through a box, cut off at its edges.
-std::vector<std::pair<Point, Point>> hatching(const Box& box, Pattern pattern);
+std::vector<std::pair<Point, Point>> hatching(const Box& box, Hatch pattern);
 
 }  // namespace stowage::drawing

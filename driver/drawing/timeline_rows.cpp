@@ -232,10 +232,10 @@ TrackLook look_of(TrackState state) {
     case TrackState::in_use: return {Ink::compute};
     case TrackState::issue: return {Ink::issue};
     case TrackState::wait_for_get:
-    case TrackState::filling: return {Ink::get, Pattern::rising};
+    case TrackState::filling: return {Ink::get, Hatch::rising};
     case TrackState::wait_for_put:
-    case TrackState::draining: return {Ink::put, Pattern::falling};
-    case TrackState::wait_at_barrier: return {Ink::muted, Pattern::crossed};
+    case TrackState::draining: return {Ink::put, Hatch::falling};
+    case TrackState::wait_at_barrier: return {Ink::muted, Hatch::crossed};
     case TrackState::ready: return {Ink::idle};
   }
   return {};

@@ -14,7 +14,7 @@ namespace stowage::drawing {
 
 struct TrackLook {
   Ink ink = Ink::none;
-  Pattern pattern = Pattern::none;
+  Hatch pattern = Hatch::none;
 };
 TrackLook look_of(TrackState state);
 

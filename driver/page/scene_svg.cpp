@@ -18,8 +18,8 @@ namespace {
 using drawing::Align;
 using drawing::Dash;
 using drawing::Font;
+using drawing::Hatch;
 using drawing::Ink;
-using drawing::Pattern;
 using drawing::Point;
 
 /// Pixels of a font; style.css has the same.
@@ -97,7 +97,7 @@ std::string attributes_of(const drawing::Shape& shape) {
 }
 
 std::string hatch_of(const drawing::Shape& shape) {
-  if (shape.pattern == Pattern::none) return "";
+  if (shape.pattern == Hatch::none) return "";
   std::string path;  // whole pixels: most of a page's hatching is many short numbers
   for (const auto& [from, to] : drawing::hatching(shape.box, shape.pattern)) {
     path += fmt::format("M{:.0f} {:.0f}l{:.0f} {:.0f}", from.x, from.y, to.x - from.x, to.y - from.y);

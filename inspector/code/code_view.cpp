@@ -15,7 +15,7 @@ namespace stowage::inspector {
 
 namespace {
 
-constexpr double margin = 8;
+constexpr double code_margin = 8;
 constexpr double gap = 12;
 
 }  // namespace
@@ -26,7 +26,7 @@ CodeLayout layout_of(const CodeText& code, const Look& look) {
   CodeLayout layout;
   layout.line_height = std::ceil(text.height() + 3);
   layout.header_height = std::ceil(small.height() + 8);
-  double x = margin;
+  double x = code_margin;
   if (code.has_badges) {
     layout.badge_left = x;
     layout.badge_width = small.horizontalAdvance(QStringLiteral("wait")) + 12;
@@ -46,7 +46,7 @@ CodeLayout layout_of(const CodeText& code, const Look& look) {
   }
   layout.text_left = x + 4;
   for (const CodeLine& line : code.lines) {
-    layout.width = std::max(layout.width, layout.text_left + text.horizontalAdvance(line.text()) + margin);
+    layout.width = std::max(layout.width, layout.text_left + text.horizontalAdvance(line.text()) + code_margin);
   }
   return layout;
 }

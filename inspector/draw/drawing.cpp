@@ -19,11 +19,11 @@ QRectF Mark::painted() const {
 }
 
 std::vector<QLineF> hatching(const QRectF& rect, Qt::BrushStyle pattern) {
-  using drawing::Pattern;
-  const Pattern wanted = pattern == Qt::BDiagPattern       ? Pattern::rising
-                         : pattern == Qt::FDiagPattern     ? Pattern::falling
-                         : pattern == Qt::DiagCrossPattern ? Pattern::crossed
-                                                           : Pattern::none;
+  using drawing::Hatch;
+  const Hatch wanted = pattern == Qt::BDiagPattern       ? Hatch::rising
+                       : pattern == Qt::FDiagPattern     ? Hatch::falling
+                       : pattern == Qt::DiagCrossPattern ? Hatch::crossed
+                                                         : Hatch::none;
   std::vector<QLineF> strokes;
   for (const auto& [from, to] : drawing::hatching({rect.x(), rect.y(), rect.width(), rect.height()}, wanted)) {
     strokes.emplace_back(from.x, from.y, to.x, to.y);

@@ -11,8 +11,8 @@ namespace {
 using drawing::Align;
 using drawing::Dash;
 using drawing::Font;
+using drawing::Hatch;
 using drawing::Ink;
-using drawing::Pattern;
 using drawing::Shape;
 
 QFont font_of(Font font, const Look& look) {
@@ -24,12 +24,12 @@ QFont font_of(Font font, const Look& look) {
   return look.textFont();
 }
 
-Qt::BrushStyle pattern_of(Pattern pattern) {
+Qt::BrushStyle pattern_of(Hatch pattern) {
   switch (pattern) {
-    case Pattern::none: return Qt::SolidPattern;
-    case Pattern::rising: return Qt::BDiagPattern;
-    case Pattern::falling: return Qt::FDiagPattern;
-    case Pattern::crossed: return Qt::DiagCrossPattern;
+    case Hatch::none: return Qt::SolidPattern;
+    case Hatch::rising: return Qt::BDiagPattern;
+    case Hatch::falling: return Qt::FDiagPattern;
+    case Hatch::crossed: return Qt::DiagCrossPattern;
   }
   return Qt::SolidPattern;
 }

@@ -14,7 +14,7 @@ namespace stowage::inspector {
 
 namespace {
 
-constexpr double margin = 14;
+constexpr double path_margin = 14;
 
 /// The state after which a group can be executed, if that is the one from which the path takes its first operator.
 std::optional<StepId> start_of(const LoadedPlan& plan, const std::vector<OpId>& operators) {
@@ -62,10 +62,10 @@ struct Pen {
   [[nodiscard]] const Theme& theme() const { return look.theme(); }
 
   void state(double y, const QString& text, bool end) {
-    Mark& bar = drawing.rect({margin, y, right - margin, row}, theme().raised, theme().line);
+    Mark& bar = drawing.rect({path_margin, y, right - path_margin, row}, theme().raised, theme().line);
     bar.radius = row / 2;
     bar.tip = text;
-    drawing.text({margin + 12, y, right - margin - 24, row}, text, end ? theme().text : theme().muted,
+    drawing.text({path_margin + 12, y, right - path_margin - 24, row}, text, end ? theme().text : theme().muted,
                  look.smallFont());
   }
 
@@ -112,7 +112,7 @@ double heading(Drawing& drawing, const LoadedPlan& plan, const Look& look, doubl
   const Theme& theme = look.theme();
   const double title = QFontMetricsF(look.titleFont()).height() + 4;
   double y = 8;
-  drawing.text({margin, y, width - 2 * margin, title},
+  drawing.text({path_margin, y, width - 2 * path_margin, title},
                format("What {} chose among", record.strategy.empty() ? "the strategy" : record.strategy), theme.text,
                look.titleFont());
   y += title;
@@ -127,10 +127,10 @@ double heading(Drawing& drawing, const LoadedPlan& plan, const Look& look, doubl
               ? QStringLiteral(": best of the partitions into the candidates, but a limit left others out")
               : QStringLiteral("; no partition takes less than ") + cycles_text(plan, look, record.search->lower_bound);
     }
-    drawing.text({margin, y, width - 2 * margin, line}, text, theme.muted, look.smallFont());
+    drawing.text({path_margin, y, width - 2 * path_margin, line}, text, theme.muted, look.smallFont());
     y += line;
   }
-  y += 2 + add_legend(drawing, {margin, y + 2}, width - margin,
+  y += 2 + add_legend(drawing, {path_margin, y + 2}, width - path_margin,
                       {{QStringLiteral("chosen, bar: cycles"), theme.category(1)},
                        {QStringLiteral("could come next instead; ± to the network"), theme.category(5)},
                        {QStringLiteral("would be faster"), theme.category(2)}},
@@ -193,7 +193,7 @@ class PathPicture {
     }
     // Lanes are shared by steps in turn, so that those of neighbouring states do not lie on each other.
     lanes_ = std::min(2 * rejoining, 12);
-    pen_.right = width - margin - (lanes_ + 1) * lane;
+    pen_.right = width - path_margin - (lanes_ + 1) * lane;
     pen_.row = QFontMetricsF(look.smallFont()).height() + 8;
   }
 
@@ -234,7 +234,7 @@ class PathPicture {
   }
 
   void note(const QString& text) {
-    drawing_.text({margin + 12, y_, width_ - 2 * margin, pen_.row}, text, theme().muted, look_.smallFont());
+    drawing_.text({path_margin + 12, y_, width_ - 2 * path_margin, pen_.row}, text, theme().muted, look_.smallFont());
     y_ += pen_.row;
   }
 
@@ -253,7 +253,7 @@ class PathPicture {
   }
 
   void alternatives(const StrategyPath::Step& step, double below) {
-    const double trunk = margin + 36;
+    const double trunk = path_margin + 36;
     for (const StrategyPath::Alternative& other : step.alternatives) {
       const double middle = y_ + pen_.row / 2;
       drawing_.polyline({{trunk, below}, {trunk, middle}, {trunk + 14, middle}}, theme().muted).pen = Qt::DashLine;
@@ -270,15 +270,15 @@ class PathPicture {
   void chosen(int i, double below) {
     const StrategyPath::Step& step = step_at(i);
     if (step.chosen) {
-      pen_.group(margin + 26, y_, *step.chosen, true, {});
+      pen_.group(path_margin + 26, y_, *step.chosen, true, {});
       spend(step);
     } else {
-      drawing_.text({margin + 32, y_, pen_.right - margin - 32, pen_.row}, group_name(i), theme().text,
+      drawing_.text({path_margin + 32, y_, pen_.right - path_margin - 32, pen_.row}, group_name(i), theme().text,
                     look_.smallFont());
     }
     y_ += pen_.row + 4;
-    drawing_.line({margin + 14, below}, {margin + 14, y_ - 5}, theme().text, 3);
-    pen_.arrow({margin + 14, y_}, {0, 1}, theme().text);
+    drawing_.line({path_margin + 14, below}, {path_margin + 14, y_ - 5}, theme().text, 3);
+    pen_.arrow({path_margin + 14, y_}, {0, 1}, theme().text);
   }
 
   void rejoin(const Return& back) {

@@ -17,9 +17,9 @@ namespace stowage::inspector {
 namespace {
 
 constexpr double smallest_scale = 0.0002;
-constexpr double largest_scale = 4;
+constexpr double largest_zoom = 4;
 /// Below it there is no text in nodes.
-constexpr double margin = 16;
+constexpr double graph_margin = 16;
 
 }  // namespace
 
@@ -168,8 +168,8 @@ void GraphView::clampSight() {
   // Something of the picture stays in sight; a picture narrower than the view stands in its middle.
   const QRectF& bounds = picture_->bounds;
   const auto clamped = [](double origin, double low, double length, double space, double scale) {
-    if (length * scale <= space - 2 * margin) return (space - length * scale) / 2 - low * scale;
-    return std::clamp(origin, space - margin - (low + length) * scale, margin - low * scale);
+    if (length * scale <= space - 2 * graph_margin) return (space - length * scale) / 2 - low * scale;
+    return std::clamp(origin, space - graph_margin - (low + length) * scale, graph_margin - low * scale);
   };
   const QRectF seen = room();
   origin_ = {clamped(origin_.x(), bounds.left(), bounds.width(), seen.width(), scale_),
@@ -180,8 +180,9 @@ void GraphView::fit() {
   sight_ = Sight::fitted;
   if (!picture_ || picture_->bounds.isEmpty()) return;
   const QRectF& bounds = picture_->bounds;
-  scale_ = std::clamp(std::min((width() - 2 * margin) / bounds.width(), (height() - 2 * margin) / bounds.height()),
-                      smallest_scale, 1.0);
+  scale_ = std::clamp(
+      std::min((width() - 2 * graph_margin) / bounds.width(), (height() - 2 * graph_margin) / bounds.height()),
+      smallest_scale, 1.0);
   clampSight();
   update();
 }
@@ -217,7 +218,7 @@ void GraphView::setActualSize() {
 
 void GraphView::zoomBy(double factor, QPointF around) {
   const QPointF point = toPicture(around);
-  scale_ = std::clamp(scale_ * factor, smallest_scale, largest_scale);
+  scale_ = std::clamp(scale_ * factor, smallest_scale, largest_zoom);
   origin_ = around - point * scale_;
   sight_ = Sight::free;
   clampSight();
@@ -236,7 +237,7 @@ void GraphView::reveal(int node) {
   const QRectF& box = picture_->nodes[at(node)].rect;
   const QRectF shown(fromPicture(box.topLeft()), box.size() * scale_);
   const QRectF seen = room();
-  const QRectF inner = seen.adjusted(margin, margin, -margin, -margin);
+  const QRectF inner = seen.adjusted(graph_margin, graph_margin, -graph_margin, -graph_margin);
   if (inner.contains(shown)) return;
   // From far away to the middle, from nearby only as far as needed.
   if (!seen.intersects(shown) || shown.height() > inner.height() || shown.width() > inner.width()) {

@@ -124,7 +124,7 @@ class Walk {
   bool passed_over_ = false;  ///< inside a guard that does not hold here
 };
 
-constexpr double margin = 14;
+constexpr double regions_margin = 14;
 constexpr int max_cores = 256;  ///< more outlines would be a grey area
 
 std::string interval_text(const Extent& extent) {
@@ -206,7 +206,7 @@ class RegionPicture {
     for (const BufferId b : own_.ids()) {
       widest_ = std::max(widest_, widest_text(title_of(nest(), own_[b], b), own_[b], nest().buffers[b], look));
     }
-    width_ = std::max({room, 420.0, widest_ + 2 * margin});
+    width_ = std::max({room, 420.0, widest_ + 2 * regions_margin});
     for (int core = 0; core < std::min(nest().cores_used(), max_cores); ++core) {
       if (core != position.core) others_.push_back(regions_at(step, {core, position.trips}));
     }
@@ -215,9 +215,9 @@ class RegionPicture {
   Drawing run() {
     double y = heading();
     // Cards side by side, as many as there is room for.
-    const int columns = std::clamp(static_cast<int>((width_ - margin) / (widest_ + margin)), 1,
+    const int columns = std::clamp(static_cast<int>((width_ - regions_margin) / (widest_ + regions_margin)), 1,
                                    std::max(1, static_cast<int>(own_.size())));
-    card_width_ = (width_ - margin * (columns + 1)) / columns;
+    card_width_ = (width_ - regions_margin * (columns + 1)) / columns;
     double line_height = 0;
     for (const BufferId b : own_.ids()) {
       const int column = static_cast<int>(b.index()) % columns;
@@ -225,7 +225,7 @@ class RegionPicture {
         y += line_height + 14;
         line_height = 0;
       }
-      left_ = margin + column * (card_width_ + margin);
+      left_ = regions_margin + column * (card_width_ + regions_margin);
       at_ = y;
       card(b);
       line_height = std::max(line_height, at_ - y);
@@ -243,21 +243,22 @@ class RegionPicture {
   double heading() {
     const int cores = nest().cores_used();
     const double title = QFontMetricsF(look_.titleFont()).height();
-    drawing_.text({margin, 8, width_ - 2 * margin, title + 2}, QStringLiteral("What the buffers hold of their tensors"),
-                  theme().text, look_.titleFont());
+    drawing_.text({regions_margin, 8, width_ - 2 * regions_margin, title + 2},
+                  QStringLiteral("What the buffers hold of their tensors"), theme().text, look_.titleFont());
     std::string where = cores > 1 ? fmt::format("core {} of {}", position_.core, cores) : std::string("the one core");
     for (const LoopRange& loop : loops_of(step_)) {
       const auto trip = position_.trips.find(loop.statement);
       where += fmt::format(", {} = {}", loop.name, trip != position_.trips.end() ? trip->second : 0);
     }
     double y = 10 + title;
-    drawing_.text({margin, y, width_ - 2 * margin, row()}, qt(where), theme().muted, look_.textFont());
+    drawing_.text({regions_margin, y, width_ - 2 * regions_margin, row()}, qt(where), theme().muted, look_.textFont());
     y += row() + 4;
     std::vector<LegendEntry> legend = {{QStringLiteral("in this core's LDM"), theme().state(BufferState::in_use)}};
     if (cores > 1) legend.push_back({QStringLiteral("in the other cores' (outlined)"), theme().base});
     legend.push_back({QStringLiteral("tensor"), theme().raised});
     return y + 8 +
-           add_legend(drawing_, {margin, y}, width_ - margin, legend, theme().text, theme().line, look_.smallFont());
+           add_legend(drawing_, {regions_margin, y}, width_ - regions_margin, legend, theme().text, theme().line,
+                      look_.smallFont());
   }
 
   void card(BufferId b) {
@@ -386,7 +387,7 @@ Drawing regions_drawing(const LoadedPlan& plan, std::optional<StepId> index, con
   const StepFacts* step = plan.step(index);
   if (step != nullptr && step->plan != nullptr) return RegionPicture(*step, index, position, look, room.width()).run();
   Drawing drawing;
-  drawing.text({margin, 8, 500, QFontMetricsF(look.textFont()).height() + 4},
+  drawing.text({regions_margin, 8, 500, QFontMetricsF(look.textFont()).height() + 4},
                QStringLiteral("Choose a group to see what its buffers hold."), look.theme().muted, look.textFont());
   drawing.size = QSizeF(420, 40);
   return drawing;

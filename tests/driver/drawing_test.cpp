@@ -25,8 +25,8 @@ namespace {
 using drawing::Align;
 using drawing::Box;
 using drawing::Font;
+using drawing::Hatch;
 using drawing::Ink;
-using drawing::Pattern;
 using drawing::Scene;
 
 Compilation compiled(const Graph& graph) {
@@ -261,11 +261,11 @@ TEST_CASE("texts are cut where they do not fit, and broken where they may be") {
 
 TEST_CASE("hatching stays inside of its box") {
   const Box box{10, 20, 30, 12};
-  CHECK(drawing::hatching(box, Pattern::none).empty());
-  const auto rising = drawing::hatching(box, Pattern::rising);
+  CHECK(drawing::hatching(box, Hatch::none).empty());
+  const auto rising = drawing::hatching(box, Hatch::rising);
   CHECK(rising.size() == 6);
-  CHECK(drawing::hatching(box, Pattern::crossed).size() == 12);
-  for (const auto& [from, to] : drawing::hatching(box, Pattern::crossed)) {
+  CHECK(drawing::hatching(box, Hatch::crossed).size() == 12);
+  for (const auto& [from, to] : drawing::hatching(box, Hatch::crossed)) {
     for (const drawing::Point& end : {from, to}) {
       CHECK((end.x >= box.x && end.x <= box.right() && end.y >= box.y && end.y <= box.bottom()));
     }

@@ -36,7 +36,7 @@ void check_same(const Scene& scene, const Drawing& shown, const Look& look) {
     CHECK(mark.text.toStdString() == shape.text);
     CHECK(mark.tip.toStdString() == shape.tip);
     CHECK(mark.upward == shape.upward);
-    CHECK((mark.pattern != Qt::SolidPattern) == (shape.pattern != drawing::Pattern::none));
+    CHECK((mark.pattern != Qt::SolidPattern) == (shape.pattern != drawing::Hatch::none));
     CHECK(mark.subject.has_value() == shape.subject.has_value());
     if (mark.subject && shape.subject) {
       CHECK(mark.subject->step == shape.subject->step);

@@ -8,7 +8,7 @@
 #include "lowering/ir/multiple_of.h"
 #include "lowering/time/block_alignment.h"
 
-namespace stowage {
+namespace stowage::block_alignment_test {
 namespace {
 
 Target target_of_lines() {
@@ -79,4 +79,4 @@ TEST_CASE("the largest power of two that divides an index") {
   CHECK(power_of_two_dividing(i, 32) == 1);
 }
 
-}  // namespace stowage
+}  // namespace stowage::block_alignment_test

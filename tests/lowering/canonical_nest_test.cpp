@@ -17,7 +17,7 @@
 #include "tests/lowering/program_draw.h"
 #include "tests/random_runs.h"
 
-namespace stowage {
+namespace stowage::canonical_nest_test {
 namespace {
 
 constexpr std::uint64_t usual_rounds = 60;
@@ -165,4 +165,4 @@ TEST_CASE("where a tensor lies in memory is part of the canonical text") {
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::canonical_nest_test

@@ -23,7 +23,7 @@
 #include "tests/lowering/program_draw.h"
 #include "tests/random_runs.h"
 
-namespace stowage {
+namespace stowage::changed_numbers_test {
 namespace {
 
 using fixtures::lines_like;
@@ -184,4 +184,4 @@ TEST_CASE("nests with other numbers are refused, or counted, timed and simulated
   CHECK(seen.simulated > static_cast<int>(rounds));
 }
 
-}  // namespace stowage
+}  // namespace stowage::changed_numbers_test

@@ -18,7 +18,7 @@
 #include "tests/lowering/parsed_nest.h"
 #include "tests/random_runs.h"
 
-namespace stowage {
+namespace stowage::check_nest_test {
 namespace {
 
 /// Two cores, each with half of the columns; the next tile of B is loaded while this one is computed with.
@@ -325,4 +325,4 @@ TEST_CASE("good plans have no fault, and a change that makes one is found") {
   }
 }
 
-}  // namespace stowage
+}  // namespace stowage::check_nest_test

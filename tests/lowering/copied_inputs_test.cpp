@@ -13,7 +13,7 @@
 #include "lowering/verify/verify.h"
 #include "parsed_nest.h"
 
-namespace stowage {
+namespace stowage::copied_inputs_test {
 namespace {
 
 /// From the lines of a nest that say what is computed.
@@ -181,4 +181,4 @@ TEST_CASE("the searched planner copies where that is cheaper, the published one 
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::copied_inputs_test

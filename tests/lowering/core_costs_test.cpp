@@ -12,7 +12,7 @@
 #include "lowering/verify/verify.h"
 #include "timed_nests.h"
 
-namespace stowage {
+namespace stowage::core_costs_test {
 namespace {
 
 /// Y is the sum of three rows of A, which is computed of X for each tile anew; a tile is a channel.
@@ -84,4 +84,4 @@ TEST_CASE("what cores at a border store last passes while the one in the middle 
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::core_costs_test

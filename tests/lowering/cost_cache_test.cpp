@@ -15,7 +15,8 @@
 #include "lowering/program/planners.h"
 #include "tests/lowering/priced_groups.h"
 
-using namespace stowage;
+namespace stowage::cost_cache_test {
+
 using namespace stowage::testing;
 
 namespace {
@@ -196,3 +197,5 @@ TEST_CASE("a folder of costs is tidied of our own files only") {
   CHECK(is_there(hash128_of("0") + ".costs"));
   CHECK_FALSE(is_there(hash128_of("69") + ".costs"));
 }
+
+}  // namespace stowage::cost_cache_test

@@ -20,7 +20,8 @@
 #include "tests/random_runs.h"
 #include "tests/sunway.h"
 
-using namespace stowage;
+namespace stowage::cost_decides_test {
+
 using namespace stowage::testing;
 using test::number_from;
 
@@ -162,16 +163,16 @@ TEST_CASE("no plan that the search finds is refused: of random operators, and of
       const FusedOperator group = whole(graph);
       const StageList stages = group_stages(graph, group);
       const Search found = search(stages, target);
-      const GroupCost::Answer cost = PlannedGroupCost(searched(), target).cost(graph, group);
       INFO("STOWAGE_SEED=" << own << " STOWAGE_ROUNDS=1\n" << to_text(stages));
-      if (!found.cycles) {
-        CHECK_FALSE(cost.decision);
-        continue;
-      }
-      ++planned;
       std::string why = found.refused;
-      if (!cost.decision) why += fmt::format("{}: {}\n", cost.decision.rule, cost.decision.reason);
-      if (cost.decision && cost.cycles != *found.cycles) why += "another cost than the plan's\n";
+      if (own % 4 == 0) {  // it searches once more
+        const GroupCost::Answer cost = PlannedGroupCost(searched(), target).cost(graph, group);
+        CHECK(static_cast<bool>(cost.decision) == found.cycles.has_value());
+        if (!cost.decision) why += fmt::format("{}: {}\n", cost.decision.rule, cost.decision.reason);
+        if (cost.decision && cost.cycles != found.cycles) why += "another cost than the plan's\n";
+      }
+      if (!found.cycles) continue;
+      ++planned;
       const std::int64_t least = least_of_some(stages, target, own);
       if (least < *found.cycles) why += fmt::format("{} cycles, where a price of {} is enough\n", *found.cycles, least);
       if (why.empty()) continue;
@@ -213,3 +214,5 @@ TEST_CASE("twice as many cores are never slower under planner searched: random o
   CHECK(costlier == 0);
   if (rounds >= 60) CHECK(cheaper > rounds);
 }
+
+}  // namespace stowage::cost_decides_test

@@ -21,7 +21,8 @@
 #include "tests/places.h"
 #include "tests/sunway.h"
 
-using namespace stowage;
+namespace stowage::cost_predictor_test {
+
 using stowage::testing::Net;
 
 namespace {
@@ -219,3 +220,5 @@ TEST_CASE("evaluators have names of their own, and learned ones that of their fi
   CHECK(identity_of({EvaluatedBy::learned, nullptr, "xxh64:1"}) !=
         identity_of({EvaluatedBy::learned, nullptr, "xxh64:2"}));
 }
+
+}  // namespace stowage::cost_predictor_test

@@ -9,7 +9,7 @@
 #include "lowering/time/rates.h"
 #include "lowering/time/time_model.h"
 
-namespace stowage {
+namespace stowage::cost_table_test {
 namespace {
 
 /// Round numbers: a block of 512 bytes moves at 512 bytes a cycle, one of 256 bytes at 256.
@@ -191,4 +191,4 @@ TEST_CASE("what a core issues, and what one core reaches at most, count besides 
   CHECK(gets() == 128 * (1 + 10) + 128 * (128 + 10));
 }
 
-}  // namespace stowage
+}  // namespace stowage::cost_table_test

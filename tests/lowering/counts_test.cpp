@@ -10,7 +10,7 @@
 #include "tests/lowering/parsed_nest.h"
 #include "tests/lowering/plain_counts.h"
 
-namespace stowage {
+namespace stowage::counts_test {
 namespace {
 
 using test::compare;
@@ -212,4 +212,4 @@ TEST_CASE("a convolution with millions of executed statements counts at once", "
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::counts_test

@@ -10,7 +10,7 @@
 #include "core/tensor.h"
 #include "lowering/time/dma_shape.h"
 
-namespace stowage {
+namespace stowage::dma_shape_test {
 namespace {
 
 using Extents = std::vector<std::int64_t>;
@@ -206,4 +206,4 @@ TEST_CASE("the calls move exactly the box, for random boxes", "[dma_shape]") {
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::dma_shape_test

@@ -25,7 +25,7 @@
 #include "tests/lowering/relative_error.h"
 #include "tests/random_runs.h"
 
-namespace stowage {
+namespace stowage::double_buffer_test {
 namespace {
 
 using fixtures::OperatorDraw;
@@ -303,4 +303,4 @@ TEST_CASE("computation hides transfers of steady trips: worked out by hand") {
   CHECK(cycles(time_of(stored(blocking), 64), CostKind::put) == 22);
 }
 
-}  // namespace stowage
+}  // namespace stowage::double_buffer_test

@@ -20,7 +20,7 @@
 #include "lowering/verify/verify_results.h"
 #include "parsed_nest.h"
 
-namespace stowage {
+namespace stowage::folded_stages_test {
 namespace {
 
 /// From the lines of a nest that say what is computed.
@@ -345,4 +345,4 @@ TEST_CASE("folded stages give the same bits", "[folded]") {
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::folded_stages_test

@@ -25,7 +25,8 @@
 #include "tests/fusion/random_net.h"
 #include "tests/lowering/priced_groups.h"
 
-using namespace stowage;
+namespace stowage::group_cost_test {
+
 using namespace stowage::testing;
 
 namespace {
@@ -319,3 +320,5 @@ TEST_CASE("a simulation that is stopped leaves no cost behind") {
 }
 
 TEST_CASE("this program has a build id") { CHECK(build_id().size() >= 16); }
+
+}  // namespace stowage::group_cost_test

@@ -17,7 +17,8 @@
 #include "tests/fusion/random_partition.h"
 #include "tests/random_runs.h"
 
-using namespace stowage;
+namespace stowage::group_plans_test {
+
 using test::number_from;
 using namespace stowage::testing;
 
@@ -247,3 +248,5 @@ TEST_CASE("random groups of several stages, interpreted, give what their operato
   CHECK(tally.planned > tally.refused);
   CHECK(branches >= rounds / 20);
 }
+
+}  // namespace stowage::group_plans_test

@@ -12,7 +12,7 @@
 #include "lowering/verify/verify_results.h"
 #include "tests/lowering/relative_error.h"
 
-namespace stowage {
+namespace stowage::idle_parts_test {
 namespace {
 
 TEST_CASE("parts of equal size leave some empty, and rows want a divisor of the cores", "[sharing]") {
@@ -84,4 +84,4 @@ TEST_CASE("no more parts are empty than whole rows want", "[sharing]") {
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::idle_parts_test

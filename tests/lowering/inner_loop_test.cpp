@@ -18,7 +18,7 @@
 #include "lowering/time/known_rows.h"
 #include "parsed_nest.h"
 
-namespace stowage {
+namespace stowage::inner_loop_test {
 namespace {
 
 Target target_with_pipelines() {
@@ -353,4 +353,4 @@ TEST_CASE("the cost of a computation is its inner loop's, at most at the target'
   CHECK(stowage::cycles_of(compute_cost()) == 32768);
 }
 
-}  // namespace stowage
+}  // namespace stowage::inner_loop_test

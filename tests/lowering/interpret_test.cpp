@@ -8,7 +8,7 @@
 #include "fixtures.h"
 #include "lowering/interpret/interpret.h"
 
-namespace stowage {
+namespace stowage::interpret_test {
 namespace {
 
 Tensor random_tensor(std::mt19937& random, const Shape& shape) {
@@ -163,4 +163,4 @@ TEST_CASE("gathered rows and every kind of arithmetic", "[interpret]") {
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::interpret_test

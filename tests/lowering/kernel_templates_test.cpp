@@ -23,7 +23,8 @@
 #include "lowering/verify/verify.h"
 #include "tests/fusion/random_net.h"
 
-using namespace stowage;
+namespace stowage::kernel_templates_test {
+
 using namespace stowage::testing;
 
 namespace {
@@ -395,3 +396,5 @@ TEST_CASE("the first five VGG-19 convolutions as one group: boundary bytes of in
   }
   CHECK(moved == boundary);
 }
+
+}  // namespace stowage::kernel_templates_test

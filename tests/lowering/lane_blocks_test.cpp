@@ -14,7 +14,7 @@
 #include "lowering/swtvm/planner_swtvm.h"
 #include "parsed_nest.h"
 
-namespace stowage {
+namespace stowage::lane_blocks_test {
 namespace {
 
 Tensor counted_up(Shape shape) {
@@ -305,4 +305,4 @@ TEST_CASE("where cores are many and pixels few, blocks of one vector are tried a
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::lane_blocks_test

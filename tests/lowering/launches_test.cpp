@@ -11,7 +11,7 @@
 #include "lowering/time/cost_table.h"
 #include "tests/fusion/net.h"
 
-namespace stowage {
+namespace stowage::launches_test {
 namespace {
 
 Target machine(const std::vector<std::string>& settings = {}) {
@@ -134,4 +134,4 @@ TEST_CASE("how a kernel begins is part of its nest's text") {
   CHECK_FALSE(parse_loop_nest(wrong, diagnostics));
 }
 
-}  // namespace stowage
+}  // namespace stowage::launches_test

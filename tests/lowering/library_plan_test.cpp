@@ -16,7 +16,7 @@
 #include "lowering/time/rates.h"
 #include "tests/fusion/net.h"
 
-namespace stowage {
+namespace stowage::library_plan_test {
 namespace {
 
 Target machine(const std::string& call_seconds, const std::string& efficiency) {
@@ -213,4 +213,4 @@ TEST_CASE("a spawn ends where a library is called") {
   CHECK(fixed->steps[StepId(1)].by_library() == nullptr);
 }
 
-}  // namespace stowage
+}  // namespace stowage::library_plan_test

@@ -9,7 +9,7 @@
 #include "lowering/verify/verify.h"
 #include "parsed_nest.h"
 
-namespace stowage {
+namespace stowage::loop_nest_text_test {
 namespace {
 
 const std::string matmul_text = R"(nest matmul {
@@ -278,4 +278,4 @@ TEST_CASE("damaged nest texts are refused or read, never more", "[loop_nest_text
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::loop_nest_text_test

@@ -15,7 +15,7 @@
 #include "lowering/program/planners.h"
 #include "tests/fusion/net.h"
 
-namespace stowage {
+namespace stowage::management_plan_test {
 namespace {
 
 Target machine(std::int64_t ldm_bytes, bool with_management_core = true) {
@@ -210,4 +210,4 @@ TEST_CASE("what a cache cannot keep is fetched again, line by line") {
   CHECK(lost < 36 * all);
 }
 
-}  // namespace stowage
+}  // namespace stowage::management_plan_test

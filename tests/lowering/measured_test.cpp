@@ -22,7 +22,7 @@
 #include "tests/places.h"
 #include "tests/sunway.h"
 
-namespace stowage {
+namespace stowage::measured_test {
 namespace {
 
 struct Point {
@@ -385,4 +385,4 @@ TEST_CASE("the simulation meets the measured points as well as the closed form")
   }
 }
 
-}  // namespace stowage
+}  // namespace stowage::measured_test

@@ -7,7 +7,8 @@
 
 #include "lowering/program/program.h"
 
-using namespace stowage;
+namespace stowage::memory_test {
+
 
 namespace {
 
@@ -229,3 +230,5 @@ TEST_CASE("no two live tensors overlap in random networks, and equal networks ge
   for (std::size_t i = 0; i < map.allocations.size(); ++i)
     CHECK(map.allocations[i].offset == again.allocations[i].offset);
 }
+
+}  // namespace stowage::memory_test

@@ -10,7 +10,7 @@
 #include "lowering/swtvm/planner_swtvm.h"
 #include "parsed_nest.h"
 
-namespace stowage {
+namespace stowage::merged_axes_test {
 namespace {
 
 /// From the lines of a nest that say what is computed.
@@ -196,4 +196,4 @@ TEST_CASE("the searched planner merges what no schedule names, the published one
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::merged_axes_test

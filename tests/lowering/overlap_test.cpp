@@ -13,7 +13,7 @@
 #include "lowering/verify/verify.h"
 #include "parsed_nest.h"
 
-namespace stowage {
+namespace stowage::overlap_test {
 namespace {
 
 /// 64 cores that compute an operation a cycle; transfers start up for 10 cycles and share so many bytes a cycle.
@@ -230,4 +230,4 @@ TEST_CASE("a core at the border, whose boxes move channel by channel, takes long
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::overlap_test

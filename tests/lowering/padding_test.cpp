@@ -15,7 +15,8 @@
 #include "tests/lowering/nest_walk.h"
 #include "tests/lowering/parsed_nest.h"
 
-using namespace stowage;
+namespace stowage::padding_test {
+
 using namespace stowage::testing;
 
 namespace {
@@ -165,3 +166,5 @@ TEST_CASE("two paddings are the same if no reader can tell: both NaN, or the sam
   CHECK_FALSE(same_padding(nan, 0.0));
   CHECK_FALSE(same_padding(nan, {}));
 }
+
+}  // namespace stowage::padding_test

@@ -11,7 +11,7 @@
 #include "lowering/verify/verify.h"
 #include "parsed_nest.h"
 
-namespace stowage {
+namespace stowage::passes_test {
 namespace {
 
 Target machine(int alignment = 4) {
@@ -423,4 +423,4 @@ TEST_CASE("a text keeps the hashes of constants whose values it does not hold", 
   CHECK(to_text(*nest) != text);
 }
 
-}  // namespace stowage
+}  // namespace stowage::passes_test

@@ -15,7 +15,7 @@
 #include "sharing_draw.h"
 #include "tests/random_runs.h"
 
-namespace stowage {
+namespace stowage::physical_limit_test {
 namespace {
 
 /// 4 cores at 1 GHz that compute 8 operations a cycle each; 4 bytes a cycle for all.
@@ -225,4 +225,4 @@ TEST_CASE("what a plan loses beside its limit has its cause") {
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::physical_limit_test

@@ -23,7 +23,8 @@
 #include "tests/lowering/relative_error.h"
 #include "tests/random_runs.h"
 
-using namespace stowage;
+namespace stowage::plan_property_test {
+
 using fixtures::OperatorDraw;
 using test::number_from;
 
@@ -124,3 +125,5 @@ TEST_CASE("random operators on random machines: planned, lowered and interpreted
   CHECK((rounds < 100 || blocked > static_cast<int>(rounds) / 50));
   CHECK((rounds < 100 || copied > static_cast<int>(rounds) / 20));
 }
+
+}  // namespace stowage::plan_property_test

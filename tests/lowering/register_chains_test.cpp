@@ -13,7 +13,7 @@
 #include "parsed_nest.h"
 #include "plain_counts.h"
 
-namespace stowage {
+namespace stowage::register_chains_test {
 namespace {
 
 using test::ChainNest;
@@ -179,4 +179,4 @@ TEST_CASE("marks that cannot be are refused", "[registers]") {
              Catch::Contains("not computed in place of a sum in register blocks"));
 }
 
-}  // namespace stowage
+}  // namespace stowage::register_chains_test

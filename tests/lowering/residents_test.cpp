@@ -24,7 +24,7 @@
 #include "tests/lowering/relative_error.h"
 #include "tests/random_runs.h"
 
-namespace stowage {
+namespace stowage::residents_test {
 namespace {
 
 using fixtures::OperatorDraw;
@@ -227,4 +227,4 @@ TEST_CASE("random operators with random inputs that stay are sound, right, and t
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::residents_test

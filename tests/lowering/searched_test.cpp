@@ -31,7 +31,8 @@
 #include "tests/random_runs.h"
 #include "tests/sunway.h"
 
-using namespace stowage;
+namespace stowage::searched_test {
+
 using test::number_from;
 using namespace stowage::testing;
 
@@ -399,3 +400,5 @@ TEST_CASE("costs of one planner are not taken for another's") {
   CHECK(cycles(swtvm()) == published);
   CHECK(cycles(searched()) == plan_of(group_stages(graph, group), searched(), target).time.cycles);
 }
+
+}  // namespace stowage::searched_test

@@ -22,7 +22,8 @@
 #include "tests/random_runs.h"
 #include "tests/sunway.h"
 
-using namespace stowage;
+namespace stowage::shared_lines_test {
+
 using namespace stowage::testing;
 
 namespace {
@@ -184,3 +185,5 @@ TEST_CASE("the search takes no more cycles than swtvm where the published split 
   CHECK(costs_more == 0);
   if (rounds >= 400) CHECK(corners > rounds / 4);
 }
+
+}  // namespace stowage::shared_lines_test

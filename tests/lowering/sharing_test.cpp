@@ -30,7 +30,7 @@
 #include "tests/lowering/relative_error.h"
 #include "tests/random_runs.h"
 
-namespace stowage {
+namespace stowage::sharing_test {
 namespace {
 
 using fixtures::OperatorDraw;
@@ -433,4 +433,4 @@ TEST_CASE("while one core loads for others, the DMA moves what was started besid
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::sharing_test

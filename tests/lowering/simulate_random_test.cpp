@@ -22,7 +22,7 @@
 #include "tests/random_runs.h"
 #include "timed_nests.h"
 
-namespace stowage {
+namespace stowage::simulate_random_test {
 namespace {
 
 using namespace fixtures;
@@ -233,4 +233,4 @@ TEST_CASE("random nests in time: guards, loops of dependent length, clipped regi
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::simulate_random_test

@@ -9,7 +9,7 @@
 #include "slots_draw.h"
 #include "timed_nests.h"
 
-namespace stowage {
+namespace stowage::simulate_test {
 namespace {
 
 using namespace fixtures;
@@ -288,4 +288,4 @@ TEST_CASE("transfers that no target prices are refused, and times beyond all rea
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::simulate_test

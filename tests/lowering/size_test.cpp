@@ -8,7 +8,7 @@
 #include "lowering/verify/verify.h"
 #include "tests/lowering/parsed_nest.h"
 
-namespace stowage {
+namespace stowage::size_test {
 namespace {
 
 /// Eight numbers doubled, and behind that a loop that only has variables.
@@ -81,4 +81,4 @@ TEST_CASE("size: statements are numbered without large gaps", "[verify]") {
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::size_test

@@ -11,7 +11,7 @@
 #include "nest_edits.h"
 #include "slot_products.h"
 
-namespace stowage {
+namespace stowage::slots_edits_test {
 namespace {
 
 using namespace fixtures;
@@ -135,4 +135,4 @@ TEST_CASE("damaged texts with slots are refused or judged, never more", "[slots]
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::slots_edits_test

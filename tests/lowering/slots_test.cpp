@@ -13,7 +13,7 @@
 #include "parsed_nest.h"
 #include "slot_products.h"
 
-namespace stowage {
+namespace stowage::slots_test {
 namespace {
 
 using namespace fixtures;
@@ -311,4 +311,4 @@ TEST_CASE("padding stands in every slot", "[slots]") {
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::slots_test

@@ -15,7 +15,8 @@
 #include "lowering/program/planners.h"
 #include "tests/fusion/net.h"
 
-using namespace stowage;
+namespace stowage::smallest_ldm_test {
+
 using stowage::testing::Net;
 
 namespace {
@@ -122,3 +123,5 @@ TEST_CASE("why not names the change that lifts a refusal of lowering, and what t
   CHECK(std::regex_search(refused,
                           std::regex("\n  what would change it: target.ldm.bytes = [0-9]+ \\([0-9]+ more\\)\n")));
 }
+
+}  // namespace stowage::smallest_ldm_test

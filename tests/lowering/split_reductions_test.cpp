@@ -20,7 +20,7 @@
 #include "tests/lowering/fixtures.h"
 #include "tests/sunway.h"
 
-namespace stowage {
+namespace stowage::split_reductions_test {
 namespace {
 
 using fixtures::sunway;
@@ -315,4 +315,4 @@ TEST_CASE("no plan over a split sum takes less than its bounds", "[split]") {
   }
 }
 
-}  // namespace stowage
+}  // namespace stowage::split_reductions_test

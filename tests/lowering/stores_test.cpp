@@ -19,7 +19,8 @@
 #include "tests/fusion/run_graph.h"
 #include "tests/sunway.h"
 
-using namespace stowage;
+namespace stowage::stores_test {
+
 using namespace stowage::testing;
 
 namespace {
@@ -163,3 +164,5 @@ TEST_CASE("a stored result that others want in windows is refused") {
   CHECK(std::get<Decision>(planned).reason ==
         "relu_out is stored, but its readers want other parts of it than tiles side by side along i2");
 }
+
+}  // namespace stowage::stores_test

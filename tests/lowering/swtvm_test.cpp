@@ -6,7 +6,8 @@
 #include "lowering/swtvm/planner_swtvm.h"
 #include "lowering/swtvm/swtvm.h"
 
-using namespace stowage;
+namespace stowage::swtvm_test {
+
 using fixtures::matmul_stages;
 
 namespace {
@@ -291,3 +292,5 @@ TEST_CASE("what an earlier stage reads is not loaded inside of loops that its re
   fixed.dma = {{"R", "x"}};
   CHECK(refusal(stages, one_core(), fixed) == "");
 }
+
+}  // namespace stowage::swtvm_test

@@ -10,11 +10,15 @@
 #include "nest_edits.h"
 #include "team_nests.h"
 
-namespace stowage {
+namespace stowage::teams_edits_test {
 namespace {
 
-using namespace fixtures;
 using namespace team_nests;
+using fixtures::damage;
+using fixtures::edited_nest;
+using fixtures::Move;
+using fixtures::moved;
+using fixtures::read_or_refused;
 
 constexpr std::array spaces = {Space::ldm, Space::row, Space::column, Space::mesh};
 
@@ -288,4 +292,4 @@ TEST_CASE("damaged texts with teams are refused or judged, never more", "[teams]
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::teams_edits_test

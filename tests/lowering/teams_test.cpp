@@ -10,7 +10,7 @@
 #include "lowering/verify/verify_results.h"
 #include "team_nests.h"
 
-namespace stowage {
+namespace stowage::teams_test {
 namespace {
 
 using namespace team_nests;
@@ -436,4 +436,4 @@ TEST_CASE("tables of senders and of boxes are looked up where they have an entry
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::teams_test

@@ -5,7 +5,7 @@
 #include "lowering/verify/verify.h"
 #include "parsed_nest.h"
 
-namespace stowage {
+namespace stowage::verify_reads_test {
 namespace {
 
 std::string verdict(const std::string& text) {
@@ -281,4 +281,4 @@ TEST_CASE("number-range: what emitted code counts fits its int", "[verify]") {
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::verify_reads_test

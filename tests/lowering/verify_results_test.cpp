@@ -18,7 +18,7 @@
 #include "tests/lowering/relative_error.h"
 #include "tests/random_runs.h"
 
-namespace stowage {
+namespace stowage::verify_results_test {
 namespace {
 
 Target machine() {
@@ -385,4 +385,4 @@ TEST_CASE("what passes verify reads what is there, with tables, trips of each co
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::verify_results_test

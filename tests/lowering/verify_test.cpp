@@ -8,7 +8,7 @@
 #include "lowering/ir/rewrite.h"
 #include "lowering/verify/verify.h"
 
-namespace stowage {
+namespace stowage::verify_test {
 namespace {
 
 Target machine() {
@@ -258,4 +258,4 @@ TEST_CASE("write-coverage: a put of no element may lie anywhere, and writes noth
 }
 
 }  // namespace
-}  // namespace stowage
+}  // namespace stowage::verify_test

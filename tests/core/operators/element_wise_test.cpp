@@ -12,7 +12,6 @@ namespace {
 
 constexpr auto i8 = ElementType::i8;
 constexpr auto i32 = ElementType::i32;
-constexpr auto i64 = ElementType::i64;
 constexpr auto u8 = ElementType::u8;
 constexpr auto u64 = ElementType::u64;
 constexpr auto boolean = ElementType::boolean;

@@ -10,8 +10,8 @@ using namespace stowage::test;
 
 namespace {
 
-const IndexExpr i = VarId(0);
-const IndexExpr j = VarId(1);
+const IndexExpr i0 = VarId(0);
+const IndexExpr i1 = VarId(1);
 
 StageTensor tensor(std::string name, ElementType type, Shape shape, TensorRole role) {
   return {std::move(name), type, std::move(shape), role, {}, {}};
@@ -41,8 +41,8 @@ TEST_CASE("evaluate gives every tensor of the list, and stages read earlier ones
   const ScalarExpr first = scalar_read(ElementType::f32, ReadId(0));
   const ScalarExpr second = scalar_read(ElementType::f32, ReadId(1));
   list.stages = {
-      stage(2, {3}, {{StageTensorId(0), {i}, {}}, {StageTensorId(1), {}, {}}}, first * second),
-      stage(3, {3}, {{StageTensorId(2), {i}, {}}, {StageTensorId(2), {IndexExpr(2) - i}, {}}}, first + second)};
+      stage(2, {3}, {{StageTensorId(0), {i0}, {}}, {StageTensorId(1), {}, {}}}, first * second),
+      stage(3, {3}, {{StageTensorId(2), {i0}, {}}, {StageTensorId(2), {IndexExpr(2) - i0}, {}}}, first + second)};
   REQUIRE_FALSE(verify(list));
   const auto all = evaluate(list, std::vector{counting({3})});
   REQUIRE(all.size() == 4);
@@ -65,7 +65,7 @@ TEST_CASE("indices that mix output and reduction axes in one division") {
                   tensor("y", ElementType::f32, {3}, TensorRole::output)};
   // y[i] = sum_j x[(i + j) / 2], j < 3, with 100 outside of x
   Stage s =
-      stage(1, {3}, {{StageTensorId(0), {floor_div(i * 2 + j, 2)}, 100.0}}, scalar_read(ElementType::f32, ReadId(0)));
+      stage(1, {3}, {{StageTensorId(0), {floor_div(i0 * 2 + i1, 2)}, 100.0}}, scalar_read(ElementType::f32, ReadId(0)));
   s.axes.push_back({"j", 5});
   s.reduction = Reduction::sum;
   list.stages = {s};
@@ -78,12 +78,12 @@ TEST_CASE("a finish reads other tensors and indices after the reduction") {
   list.tensors = {tensor("x", ElementType::f32, {2, 3}, TensorRole::input),
                   tensor("b", ElementType::f32, {2}, TensorRole::input),
                   tensor("y", ElementType::f32, {2}, TensorRole::output)};
-  Stage s = stage(2, {2}, {{StageTensorId(0), {i, j}, {}}, {StageTensorId(1), {i}, {}}},
+  Stage s = stage(2, {2}, {{StageTensorId(0), {i0, i1}, {}}, {StageTensorId(1), {i0}, {}}},
                   scalar_read(ElementType::f32, ReadId(0)));
   s.axes.push_back({"j", 3});
   s.reduction = Reduction::product;
   s.finish = scalar_accumulator(ElementType::f32) +
-             scalar_read(ElementType::f32, ReadId(1)) * scalar_index(ElementType::f32, i + 1);
+             scalar_read(ElementType::f32, ReadId(1)) * scalar_index(ElementType::f32, i0 + 1);
   list.stages = {s};
   REQUIRE_FALSE(verify(list));
   check_floats(evaluate(list, std::vector{floats({2, 3}, {1, 2, 3, 4, 5, 6}), floats({2}, {10, 20})}).back(), {2},
@@ -94,7 +94,7 @@ TEST_CASE("reductions over nothing leave their identity") {
   StageList list;
   list.tensors = {tensor("x", ElementType::f32, {2, 0}, TensorRole::input),
                   tensor("y", ElementType::f32, {2}, TensorRole::output)};
-  Stage s = stage(1, {2}, {{StageTensorId(0), {i, j}, {}}}, scalar_read(ElementType::f32, ReadId(0)));
+  Stage s = stage(1, {2}, {{StageTensorId(0), {i0, i1}, {}}}, scalar_read(ElementType::f32, ReadId(0)));
   s.axes.push_back({"j", 0});
   s.reduction = Reduction::product;
   list.stages = {s};
@@ -105,7 +105,7 @@ TEST_CASE("a definition that breaks its promise to stay inside is a fault of our
   StageList list;
   list.tensors = {tensor("x", ElementType::f32, {2}, TensorRole::input),
                   tensor("y", ElementType::f32, {2}, TensorRole::output)};
-  list.stages = {stage(1, {2}, {{StageTensorId(0), {i + 1}, {}}}, scalar_read(ElementType::f32, ReadId(0)))};
+  list.stages = {stage(1, {2}, {{StageTensorId(0), {i0 + 1}, {}}}, scalar_read(ElementType::f32, ReadId(0)))};
   CHECK(verify(list) == "stage s: read 0: dimension 0 of x is read at 1..2, it has 2");
   CHECK_THROWS_AS(evaluate(list, std::vector{counting({2})}), InternalError);
   CHECK_THROWS_AS(evaluate(list, std::vector{counting({3})}), InternalError);

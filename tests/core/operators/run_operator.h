@@ -10,6 +10,8 @@
 
 namespace stowage::test {
 
+inline constexpr auto i64 = ElementType::i64;
+
 using Operands = std::vector<std::optional<Tensor>>;
 using Ints = std::vector<std::int64_t>;
 

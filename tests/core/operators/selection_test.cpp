@@ -10,7 +10,6 @@ using namespace stowage::test;
 
 namespace {
 
-constexpr auto i64 = ElementType::i64;
 using V = std::vector<double>;
 
 /// Resize of a vector; attributes besides mode and scales as name, value pairs.
