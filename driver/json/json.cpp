@@ -27,6 +27,16 @@ std::string key_of(LostTo cause) {
   fail_check("unknown cause of a distance to the limit");
 }
 
+/// Seconds by cause.
+Json lost_json(const LimitDistance& distance, const Target& target) {
+  Json json;
+  for (std::size_t i = 0; i < losses; ++i) {
+    const auto cause = static_cast<LostTo>(i);
+    json[key_of(cause)] = static_cast<double>(distance.of(cause)) / target.clock_hz;
+  }
+  return json;
+}
+
 }  // namespace
 
 Json totals_json(const Program& program) {
@@ -53,12 +63,29 @@ Json totals_json(const Program& program) {
   if (totals.least_seconds > 0) {
     json["dma_bytes_bound"] = totals.least_bytes;
     json["time_bound_s"] = totals.least_seconds;
-    for (std::size_t i = 0; i < losses; ++i) {
-      const auto cause = static_cast<LostTo>(i);
-      json["time_lost_s"][key_of(cause)] = static_cast<double>(totals.distance.of(cause)) / program.target.clock_hz;
-    }
+    json["time_lost_s"] = lost_json(totals.distance, program.target);
   }
   return json;
+}
+
+Json limits_json(const Program& program) {
+  const IdVector<StepId, StepLimit> limits = limits_of(program);
+  Json rows = Json::array();
+  for (const StepId s : program.steps.ids()) {
+    if (program.steps[s].plan() == nullptr) continue;
+    const StepPlan* const plan = program.steps[s].step_plan();
+    const auto& [limit, distance] = limits[s];
+    rows.push_back({{"op", program.steps[s].group.name},
+                    {"cycles", plan->cycles()},
+                    {"dma_bytes", plan->traffic().bytes},
+                    {"dma_bytes_bound", limit.bytes},
+                    {"time_s", static_cast<double>(plan->cycles()) / program.target.clock_hz},
+                    {"time_bound_s", limit.seconds()},
+                    {"moving_s", limit.moving_seconds},
+                    {"computing_s", limit.computing_seconds},
+                    {"time_lost_s", lost_json(distance, program.target)}});
+  }
+  return rows;
 }
 
 Json to_json(const Diagnostics& diagnostics) {

@@ -16,6 +16,10 @@ namespace stowage {
 /// The totals of a program, as `compile --json`, plan files and batch results show them: groups, kernels, flops,
 /// multiply_adds, dma_transfers, dma_operations, dma_bytes, ldm_peak_bytes, cycles, time_s and so on.
 Json totals_json(const Program& program);
+/// Of each kernel that Athread planned what it takes, the least that it could take, and what the difference consists
+/// of: op, cycles, dma_bytes, dma_bytes_bound, time_s, time_bound_s with its two parts moving_s and computing_s, and
+/// time_lost_s by cause.
+Json limits_json(const Program& program);
 Json to_json(const Diagnostics& diagnostics);
 /// What is wrong with a JSON file that this tool wrote, in words for its user.
 std::string in_words(const Json::exception& failure);

@@ -109,6 +109,7 @@ Json compilation_json(const Compilation& compilation, const Diagnostics& diagnos
   json["cost"] = name_of(compilation.program.evaluated_by);
   if (compilation.evaluated_cycles) json["evaluated_cycles"] = *compilation.evaluated_cycles;
   json.update(totals_json(compilation.program));
+  if (Json limits = limits_json(compilation.program); !limits.empty()) json["limits"] = std::move(limits);
   if (compilation.fusion.search) json["search"] = search_json(compilation.fusion);
   if (Json certificates = certificates_json(compilation.program); !certificates.empty()) {
     json["certificates"] = std::move(certificates);

@@ -148,12 +148,8 @@ void check_main_memory(const Program& program, Diagnostics& diagnostics) {
       "give the network a smaller batch, or choose a target with more 'main_memory.bytes'");
 }
 
-struct StepLimit {
-  PhysicalLimit limit;
-  LimitDistance distance;
-};
+}  // namespace
 
-/// Of the steps that Athread planned; there may be thousands.
 IdVector<StepId, StepLimit> limits_of(const Program& program) {
   IdVector<StepId, StepLimit> limits(program.steps.size());
   parallel_for(program.steps.size(), 0, {}, [&](std::size_t i) {
@@ -164,8 +160,6 @@ IdVector<StepId, StepLimit> limits_of(const Program& program) {
   });
   return limits;
 }
-
-}  // namespace
 
 Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string, Schedule>& schedules,
                              const Planner& planner, const Target& target, TraceSink trace, Diagnostics& diagnostics,

@@ -23,6 +23,7 @@
 #include "lowering/program/memory_map.h"
 #include "lowering/program/program_step.h"
 #include "lowering/search/limit_distance.h"
+#include "lowering/search/physical_limit.h"
 
 namespace stowage {
 
@@ -78,6 +79,14 @@ struct ProgramTotals {
   [[nodiscard]] KindTotals of(const StepKind& kind) const;  ///< 0 steps where there are none
 };
 ProgramTotals totals_of(const Program& program);
+
+/// How far a kernel is from the least that it could take, without a launch.
+struct StepLimit {
+  PhysicalLimit limit;
+  LimitDistance distance;
+};
+/// Of each step that Athread planned; nothing of the others.
+IdVector<StepId, StepLimit> limits_of(const Program& program);
 
 /// Plans every group of a fused graph. The number of threads (0: one a core of this host) changes nothing in the
 /// result. Schedules by fused operator's name. Refusals become diagnostics. `choices` holds what is known of this

@@ -84,6 +84,33 @@ TEST_CASE("compile says which planner and strategy were used, and what the publi
   CHECK(fixed.out.find(" proved best of all") == std::string::npos);
 }
 
+TEST_CASE("limits of kernels, and what they lose, add up to those of the program") {
+  const Workplace here;
+  make_network("lenet");
+  const auto json = nlohmann::json::parse(run_stowage({"compile", "lenet.onnx", "--json"}).out);
+  REQUIRE(json.at("limits").size() == json.at("kernels"));
+  std::int64_t cycles = 0, bytes = 0, least_bytes = 0;
+  double least = 0, lost_to_overlap = 0;
+  for (const auto& row : json.at("limits")) {
+    INFO(row.dump());
+    double together = row.at("time_bound_s");
+    for (const auto& [cause, seconds] : row.at("time_lost_s").items()) together += seconds.get<double>();
+    CHECK(together == Approx(row.at("time_s").get<double>()).margin(1e-9));
+    CHECK(row.at("time_bound_s") == std::max(row.at("moving_s").get<double>(), row.at("computing_s").get<double>()));
+    CHECK(row.at("dma_bytes_bound") <= row.at("dma_bytes"));
+    cycles += row.at("cycles").get<std::int64_t>();
+    bytes += row.at("dma_bytes").get<std::int64_t>();
+    least_bytes += row.at("dma_bytes_bound").get<std::int64_t>();
+    least += row.at("time_bound_s").get<double>();
+    lost_to_overlap += row.at("time_lost_s").at("overlap").get<double>();
+  }
+  CHECK(cycles == json.at("cycles"));
+  CHECK(bytes == json.at("dma_bytes"));
+  CHECK(least_bytes == json.at("dma_bytes_bound"));
+  CHECK(lost_to_overlap == Approx(json.at("time_lost_s").at("overlap").get<double>()).margin(1e-9));
+  CHECK(json.at("time_bound_s").get<double>() > least);  // by one launch
+}
+
 TEST_CASE("compile by the published planner says where fewer cores are faster") {
   const Workplace here;
   make_network("cifarnet");
