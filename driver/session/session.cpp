@@ -116,7 +116,7 @@ Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fus
                                    {diagnostics, stop, progress});
   if (!program || stop.stop_requested()) return Failed{};
   if (limited != nullptr) {
-    for (const auto& [group, choice] : costs.choices->all()) limited->ended += choice->cut_short ? 1 : 0;
+    limited->ended = searches_ended_by_time(*program);
     if (limited->has_decided()) note_limit(compilation, *limited, diagnostics);
   }
   compilation.backend = way.backend;

@@ -16,9 +16,8 @@ namespace stowage::inspector {
 
 namespace {
 
-constexpr double smallest_scale = 0.0002;
+constexpr double smallest_zoom = 0.0002;
 constexpr double largest_zoom = 4;
-/// Below it there is no text in nodes.
 constexpr double graph_margin = 16;
 
 }  // namespace
@@ -182,7 +181,7 @@ void GraphView::fit() {
   const QRectF& bounds = picture_->bounds;
   scale_ = std::clamp(
       std::min((width() - 2 * graph_margin) / bounds.width(), (height() - 2 * graph_margin) / bounds.height()),
-      smallest_scale, 1.0);
+      smallest_zoom, 1.0);
   clampSight();
   update();
 }
@@ -218,7 +217,7 @@ void GraphView::setActualSize() {
 
 void GraphView::zoomBy(double factor, QPointF around) {
   const QPointF point = toPicture(around);
-  scale_ = std::clamp(scale_ * factor, smallest_scale, largest_zoom);
+  scale_ = std::clamp(scale_ * factor, smallest_zoom, largest_zoom);
   origin_ = around - point * scale_;
   sight_ = Sight::free;
   clampSight();

@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "inspector/look/wheel_guard.h"
 
@@ -58,7 +59,11 @@ void ChoiceGrid::refresh(const GroupControls& controls, const Schedule& fixed) {
 }
 
 void ChoiceGrid::make() {
-  delete rows_;  // with everything in it
+  const auto focused =
+      std::find_if(boxes_.begin(), boxes_.end(), [](const auto& box) { return box.second->hasFocus(); });
+  const std::optional<Key> key = focused != boxes_.end() ? std::optional(focused->first) : std::nullopt;
+  if (key) setFocus(Qt::OtherFocusReason);  // so that it does not go to what comes next, where the form would scroll
+  delete rows_;
   boxes_.clear();
   rows_ = new QWidget(this);
   auto* grid = new QGridLayout(rows_);
@@ -69,6 +74,7 @@ void ChoiceGrid::make() {
     makeGroup(grid);
   }
   layout()->addWidget(rows_);
+  if (key && boxes_.contains(*key)) boxes_.at(*key)->setFocus(Qt::OtherFocusReason);
 }
 
 void ChoiceGrid::makeTensors(QGridLayout* grid) {
@@ -80,7 +86,10 @@ void ChoiceGrid::makeTensors(QGridLayout* grid) {
     const int column = static_cast<int>(part - tensor_columns.begin());
     if (control.tensor != tensor) {
       tensor = control.tensor;
-      grid->addWidget(new QLabel(qt(tensor), rows_), line + 1, 0, 1, static_cast<int>(tensor_columns.size()));
+      auto* label = new QLabel(qt(tensor), rows_);
+      label->setToolTip(qt(tensor));
+      label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // a long name is cut at the form's edge
+      grid->addWidget(label, line + 1, 0, 1, static_cast<int>(tensor_columns.size()));
       line += 2;
     }
     if (grid->itemAtPosition(0, column) == nullptr) grid->addWidget(head(control.part), 0, column);
@@ -119,17 +128,26 @@ void ChoiceGrid::makeBox(QGridLayout* grid, int line, int column, const ChoiceCo
 }
 
 void ChoiceGrid::show(QComboBox* box, const ChoiceControl& control, const Schedule& fixed) {
-  const QSignalBlocker blocker(box);
   const Schedule wanted = part_of(fixed, control);
   const bool is_free = wanted == Schedule{};
-  box->clear();
-  box->addItem(is_free ? tr("planner: %1").arg(qt(option_text(control, control.options[control.chosen])))
-                       : tr("planner"));
-  for (const Schedule& option : control.options) box->addItem(qt(option_text(control, option)));
+  QStringList entries = {is_free ? tr("planner: %1").arg(qt(option_text(control, control.options[control.chosen])))
+                                 : tr("planner")};
+  for (const Schedule& option : control.options) entries.push_back(qt(option_text(control, option)));
   const auto at = std::find(control.options.begin(), control.options.end(), wanted);
-  box->setCurrentIndex(is_free ? 0 : 1 + static_cast<int>(at - control.options.begin()));
+  // An edit that is still evaluated, or was refused, has options of the plan before it.
+  if (!is_free && at == control.options.end()) entries.push_back(qt(option_text(control, wanted)));
+  const int current = is_free ? 0 : 1 + static_cast<int>(at - control.options.begin());
+  QStringList shown;
+  for (int i = 0; i < box->count(); ++i) shown.push_back(box->itemText(i));
+  const QSignalBlocker blocker(box);
+  if (shown != entries) {
+    box->hidePopup();  // its entries are no more what is chosen
+    box->clear();
+    box->addItems(entries);
+    box->view()->setMinimumWidth(box->view()->sizeHintForColumn(0) + 2 * box->view()->frameWidth());
+  }
+  box->setCurrentIndex(current);
   box->setToolTip(QStringLiteral("%1: %2").arg(help(control.part), box->currentText()));
-  box->view()->setMinimumWidth(box->view()->sizeHintForColumn(0) + 2 * box->view()->frameWidth());
 }
 
 void ChoiceGrid::choose(const Key& key, int entry) {

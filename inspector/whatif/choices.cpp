@@ -140,7 +140,11 @@ void add_transfers(Choices& choices, const StageList& formed, const Schedule& co
   }
 }
 
-void add_form(Choices& choices, const StageList& given, const Schedule& complete, const Target& target) {
+void add_form(Choices& choices, StageList given, const Schedule& complete, const Schedule& fixed,
+              const Target& target) {
+  for (StageTensor& tensor : given.tensors) {
+    if (!literal_of(tensor)) tensor.value.reset();  // which would be packed
+  }
   const StageForm form = form_of(complete);
   const LaneBlocks lanes = possible_lane_blocks(given, {}, target);
   choices.of_group<LaneBlocks>(ChosenPart::lanes, &Schedule::lanes,
@@ -150,7 +154,7 @@ void add_form(Choices& choices, const StageList& given, const Schedule& complete
   const StageList& whole = std::holds_alternative<StageList>(blocked) ? std::get<StageList>(blocked) : given;
   choices.of_group<MergedAxes>(ChosenPart::merged, &Schedule::merged, {{}, mergeable_axes(whole, {})});
   choices.of_group<CopiedInputs>(ChosenPart::copied, &Schedule::copied, {{}, possible_copied_inputs(given)});
-  if (may_fold(whole)) choices.of_group<bool>(ChosenPart::folded, &Schedule::folded, {false, true});
+  if (may_fold(whole) || fixed.folded) choices.of_group<bool>(ChosenPart::folded, &Schedule::folded, {false, true});
   StageForm unsplit = form;
   unsplit.split.clear();
   const auto formed = in_form(given, unsplit);
@@ -158,7 +162,7 @@ void add_form(Choices& choices, const StageList& given, const Schedule& complete
                          ? possible_split_reduction(std::get<StageList>(formed), target)
                          : SplitReductions{};
   choices.of_group<SplitReductions>(ChosenPart::split, &Schedule::split, {{}, split});
-  if (target.cores.barrier_cycles > 0) {
+  if (target.cores.barrier_cycles > 0 || fixed.launch) {
     choices.of_group<LaunchedBy>(ChosenPart::launch, &Schedule::launch, {LaunchedBy::spawn, LaunchedBy::barrier});
   }
 }
@@ -183,7 +187,7 @@ std::vector<ChoiceControl> schedule_choices(const StageList& given, const StageL
                                             const Schedule& fixed, const Target& target) {
   Choices choices(complete, fixed);
   add_transfers(choices, formed, complete, target);
-  add_form(choices, given, complete, target);
+  add_form(choices, given, complete, fixed, target);
   return std::move(choices).all();
 }
 
@@ -194,7 +198,8 @@ Schedule part_of(const Schedule& schedule, const ChoiceControl& control) {
 }
 
 Schedule with_choice(Schedule fixed, const ChoiceControl& control, const Schedule& option) {
-  if (is_form(control.part) && part_of(fixed, control) != option) {
+  const bool is_as_now = option == Schedule{} || option == control.options[control.chosen];
+  if (is_form(control.part) && !is_as_now) {
     Schedule kept;
     kept.lanes = std::move(fixed.lanes);
     kept.merged = std::move(fixed.merged);

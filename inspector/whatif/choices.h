@@ -32,8 +32,8 @@ std::vector<ChoiceControl> schedule_choices(const StageList& given, const StageL
 /// What a schedule fixes of that part, and nothing else; a default one where it fixes nothing.
 Schedule part_of(const Schedule& schedule, const ChoiceControl& control);
 
-/// The schedule that fixes `option`, or with a default one leaves the part to the planner. Another form has other
-/// iterators and tensors: what was fixed of those is free then.
+/// The schedule that fixes `option`, or with a default one leaves the part to the planner. Another form than the
+/// complete schedule has other iterators and tensors: what was fixed of those is free then.
 Schedule with_choice(Schedule fixed, const ChoiceControl& control, const Schedule& option);
 
 /// "slots", "loaded by", "kept along", "blocks of lanes", "axes as one", "copied inputs", "folded stages", "split sum",

@@ -116,6 +116,7 @@ WhatIfControls::WhatIfControls(WhatIfSession& session, const Look& look, QWidget
   auto* groups_layout = new QVBoxLayout(groups);
   groups_layout->addWidget(groups_);
   layout->addWidget(groups);
+  for (QGroupBox* const box : {transfers, form}) box->hide();  // until there is something to choose
   adjusting_ = {iterators, order_lock_, transfers, form};
   makeTarget(this);
   layout->addStretch();

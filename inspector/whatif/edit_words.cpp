@@ -18,6 +18,10 @@ namespace {
 
 std::string schedule_text(const Schedule& schedule) {
   std::vector<std::string> words;
+  if (schedule.merged && schedule.merged->empty()) words.emplace_back("no axes as one");
+  if (schedule.lanes && schedule.lanes->empty()) words.emplace_back("no blocks of lanes");
+  if (schedule.copied && schedule.copied->empty()) words.emplace_back("no inputs copied");
+  if (schedule.split && schedule.split->empty()) words.emplace_back("no sum split");
   for (const std::vector<std::string>& run : schedule.merged.value_or(MergedAxes{})) {
     words.push_back(listed(run) + " as one axis");
   }
@@ -48,7 +52,8 @@ std::string schedule_text(const Schedule& schedule) {
     words.push_back(fmt::format("{} loaded by the {}", tensor, name_of(shared)));
   }
   for (const auto& [tensor, along] : schedule.resident) {
-    words.push_back(fmt::format("{} kept along {}", tensor, fmt::join(along, ", ")));
+    words.push_back(
+        fmt::format("{} kept along {}", tensor, along.empty() ? "nothing" : fmt::format("{}", fmt::join(along, ", "))));
   }
   if (schedule.launch) words.push_back(fmt::format("launch by a {}", name_of(*schedule.launch)));
   return words.empty() ? "nothing fixed" : fmt::format("{}", fmt::join(words, "; "));

@@ -223,7 +223,7 @@ Evaluation evaluate(const LoadedPlan& plan, StepId index, OpId focus, const Plan
   const Schedule& fixed = edited != edit.schedules.end() ? edited->second : evaluation.start;
   if (fixed.launch == LaunchedBy::barrier && step.plan()->nest.launch == LaunchedBy::spawn) {
     evaluation.refusal =
-        Decision::refuse("nothing-before", "it is the first kernel, and begins behind no other", "launch = \"spawn\"");
+        Decision::refuse("nothing-before", "no kernel is before it, behind which it could begin", "launch = \"spawn\"");
     return evaluation;
   }
   evaluation.controls = group_controls(group_stages(graph, groups[shown]), step.plan()->nest.stages,

@@ -2,6 +2,7 @@
 // What a person could fix instead of a schedule that no LDM holds.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,13 @@ namespace stowage {
 struct NearestFit {
   std::string text;  ///< as the end of "it would take …"
   Schedule schedule;
+  std::int64_t ldm_bytes = 0;  ///< of the target with which it can be planned
 };
 
-/// Of a schedule that is refused because buffers exceed the LDM: the changes of one fixed part each with which the rest
-/// can be planned: the largest smaller buffer of an iterator, one slot of each tensor, an input that is loaded tile by
-/// tile. `stages` are as the schedule's form has them. Empty where no such change is enough.
+/// Of a schedule that is refused because buffers exceed the LDM: the changes of one part each with which planner swtvm
+/// plans the rest, every one tried: a smaller buffer of an iterator (the largest, where whatever is smaller fits too),
+/// one slot of each tensor, an input that is loaded tile by tile, more LDM. Empty where no such change is enough. A
+/// planner that searches may have others, with another split. `stages`: as the graph defines them.
 std::vector<NearestFit> nearest_that_fit(const StageList& stages, const Schedule& fixed, const Target& target);
 
 }  // namespace stowage

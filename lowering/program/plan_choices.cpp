@@ -64,7 +64,8 @@ PlanChoice best_choice(const CanonicalStages& canonical, const Planner& planner,
 PlanChoice choose_plan(const CanonicalStages& canonical, const Planner& planner, const Target& target,
                        const std::stop_token& over) {
   PlanChoice choice = best_choice(canonical, planner, target, over);
-  choice.cut_short = over.stop_requested();
+  const auto& proof = choice.certificate;
+  choice.cut_short = over.stop_requested() && (!proof || proof->ended == Certificate::Ended::time);
   return choice;
 }
 

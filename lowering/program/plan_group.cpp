@@ -108,15 +108,12 @@ void prove_together(Planned& a, Planned& b) {
   if (other != nullptr) other->certificate = both;
 }
 
-/// Where a person's schedule exceeds the LDM, what of it would fit.
+/// Where a person's schedule exceeds the LDM, what instead of it could be planned.
 void tell_nearest(Decision& refused, const StageList& stages, const Schedule& wanted, const Target& target) {
-  const auto shaped = in_form(stages, form_of(wanted));
-  if (refused.rule != ldm_capacity_rule || std::holds_alternative<Decision>(shaped)) return;
+  if (refused.rule != ldm_capacity_rule) return;
   std::vector<std::string> changes;
-  for (NearestFit& fit : nearest_that_fit(std::get<StageList>(shaped), wanted, target))
-    changes.push_back(std::move(fit.text));
-  if (!refused.flip.empty()) changes.push_back(refused.flip);
-  refused.flip = fmt::format("{}", fmt::join(changes, ", or "));
+  for (NearestFit& fit : nearest_that_fit(stages, wanted, target)) changes.push_back(std::move(fit.text));
+  refused.flip = changes.empty() ? "" : fmt::format("for instance {}", fmt::join(changes, ", or "));
 }
 
 }  // namespace
@@ -132,7 +129,7 @@ Planned published_plan(const std::string& name, const StageList& stages, const S
 }
 
 Planned plan_group(const std::string& name, const StageList& stages, const Schedule& fixed, const Planner& planner,
-                   const Target& target, TraceSink trace) {
+                   const Target& target, TraceSink trace, const std::stop_token& over) {
   // Of a group of which nothing is fixed as choose_plan() does it, so that both come to the same plan.
   const bool nothing_fixed = fixed == Schedule{};
   const Schedule given = with_launch(fixed, planner, target);
@@ -146,7 +143,7 @@ Planned plan_group(const std::string& name, const StageList& stages, const Sched
           tell_form(sink, name, list, form);
           const std::int64_t beyond = nothing_fixed ? to_beat : std::numeric_limits<std::int64_t>::max();
           const Chosen chosen =
-              planner.choose(name, list, nothing_fixed ? Schedule{} : wanted, target, sink, beyond, {});
+              planner.choose(name, list, nothing_fixed ? Schedule{} : wanted, target, sink, beyond, over);
           certificate = chosen.certificate;
           // What no split can hold, the published one cannot: its refusal says what is missing.
           if (!nothing_fixed && !chosen.schedule) return SwtvmPlanner().complete(name, list, wanted, target, sink);

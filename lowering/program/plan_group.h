@@ -2,6 +2,7 @@
 // Completes, lowers, counts and times one group.
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <variant>
 
@@ -18,8 +19,9 @@ using Planned = std::variant<Plan, Decision>;
 /// `fixed` may leave out whatever the planner shall fill in. Of the forms that the axes may have
 /// (lowering/model/stage_form.h) it is that of the plan that takes least; they stay as they are where the published
 /// plan of these takes less than all that is found in others.
+/// Where `over` is stopped the plan is the best that was found so far.
 Planned plan_group(const std::string& name, const StageList& stages, const Schedule& fixed, const Planner& planner,
-                   const Target& target, TraceSink trace);
+                   const Target& target, TraceSink trace, const std::stop_token& over = {});
 
 /// The same of a group of which nothing is fixed, from what its planner has chosen for it.
 Planned plan_chosen(const std::string& name, const StageList& stages, const Schedule& chosen, const Planner& planner,

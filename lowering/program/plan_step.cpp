@@ -89,12 +89,12 @@ PlannedStep work_of(const Graph& graph, const FusedOperator& group, Planned plan
 }  // namespace
 
 PlannedStep plan_step(const Graph& graph, const FusedOperator& group, const Schedule* fixed, const Planner& planner,
-                      const Target& target, TraceSink trace, PlanChoices* choices) {
+                      const Target& target, TraceSink trace, PlanChoices* choices, const std::stop_token& over) {
   if (group.is_view) return StepWork(ViewStep{});
   PlanChoices own;
   const StageList stages = group_stages(graph, group);
   Planned planned = fixed != nullptr
-                        ? plan_group(group.name, stages, *fixed, planner, target, trace)
+                        ? plan_group(group.name, stages, *fixed, planner, target, trace, over)
                         : plan_freely(group, stages, planner, target, trace, choices != nullptr ? *choices : own);
   PlannedStep step = work_of(graph, group, std::move(planned), fixed == nullptr, planner, target, trace);
   const auto* const work = std::get_if<StepWork>(&step);

@@ -41,11 +41,11 @@ void choose_for_groups(const FusedGraph& fused, const std::map<std::string, Sche
                [&](std::size_t k) { choices.add(kinds[k]->text, choose_plan(*kinds[k], planner, target, over)); });
 }
 
-std::string remedy_for(const Decision& refused) {
+/// `is_fixed`: a person fixed some of its schedule.
+std::string remedy_for(const Decision& refused, bool is_fixed) {
   if (refused.rule == too_large_rule) return "split its tensors, or choose a target with more LDM";
-  if (refused.rule == ldm_capacity_rule && refused.flip.empty())
+  if (refused.rule == ldm_capacity_rule && (!is_fixed || refused.flip.empty()))
     return "choose a target with more LDM or another fusion";
-  if (refused.rule == ldm_capacity_rule) return fmt::format("it would take {}, or another fusion", refused.flip);
   if (refused.rule == dma_alignment_rule) return "choose a target with a smaller dma.alignment";
   if (refused.rule == cycle_limit_rule) {
     return "give the target's clock_hz, dma_bandwidth, dma_startup_cycles, launch_seconds and flops per cycle values "
@@ -118,7 +118,7 @@ void warn_of_management_core(const Program& program, Diagnostics& diagnostics) {
     if (plan == nullptr) continue;
     warning.notes.push_back(fmt::format("{}, {} cycles: {} [{}]", step.group.name, grouped_digits(plan->cycles()),
                                         plan->refused().reason, plan->refused().rule));
-    const std::string remedy = remedy_for(plan->refused());
+    const std::string remedy = remedy_for(plan->refused(), false);
     if (!remedy.empty() && std::find(remedies.begin(), remedies.end(), remedy) == remedies.end())
       remedies.push_back(remedy);
   }
@@ -149,6 +149,13 @@ void check_main_memory(const Program& program, Diagnostics& diagnostics) {
 }
 
 }  // namespace
+
+std::int64_t searches_ended_by_time(const Program& program) {
+  return std::count_if(program.steps.begin(), program.steps.end(), [](const ProgramStep& step) {
+    const Plan* const plan = step.plan();
+    return plan != nullptr && plan->certificate && plan->certificate->ended == Certificate::Ended::time;
+  });
+}
 
 IdVector<StepId, StepLimit> limits_of(const Program& program) {
   IdVector<StepId, StepLimit> limits(program.steps.size());
@@ -186,13 +193,14 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
   PlanChoices own;
   if (choices == nullptr) choices = &own;
   const bool finds_more = &planner.for_costs() != &planner;
-  choose_for_groups(fused, schedules, planner, target, *choices, threads, stop, finds_more ? over : std::stop_token());
+  const std::stop_token enough = finds_more ? over : std::stop_token();
+  choose_for_groups(fused, schedules, planner, target, *choices, threads, stop, enough);
   parallel_for(fused.groups.size(), threads, stop, [&](std::size_t g) {
     const FusedOperator& group = fused.groups[g];
     const TraceSink sink = trace.listening() ? TraceSink(&traces[g]) : TraceSink();
     const auto fixed = schedules.find(group.name);
     planned[g] = plan_step(fused.graph, group, fixed != schedules.end() ? &fixed->second : nullptr, planner, target,
-                           sink, choices);
+                           sink, choices, enough);
     const std::scoped_lock lock(reporting);
     if (progress) progress("plan", ++done, fused.groups.size());
   });
@@ -203,7 +211,8 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
     if (const auto* refused = std::get_if<Decision>(&*planned[g])) {
       SourceLocation location;
       location.object = fmt::format("fused operator {}", group.name);
-      diagnostics.error(refused->rule, std::move(location), refused->reason, remedy_for(*refused));
+      diagnostics.error(refused->rule, std::move(location), refused->reason,
+                        remedy_for(*refused, schedules.contains(group.name)));
       continue;
     }
     program.steps.push_back({group, std::get<StepWork>(*std::move(planned[g]))});

@@ -80,6 +80,9 @@ struct ProgramTotals {
 };
 ProgramTotals totals_of(const Program& program);
 
+/// Kernels whose planner would have gone on searching (Certificate::Ended::time).
+std::int64_t searches_ended_by_time(const Program& program);
+
 /// How far a kernel is from the least that it could take, without a launch.
 struct StepLimit {
   PhysicalLimit limit;

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/decision_rules.h"
 
@@ -41,7 +42,7 @@ Scheduled refusing_idle_slots(const GroupModel& model, Scheduled scheduled) {
                           fmt::format("slots: {} is moved once with these buffer sizes, and needs no second slot for "
                                       "that",
                                       idle.front()),
-                          "one slot of " + idle.front());
+                          fmt::format("one slot of {}", fmt::join(idle, ", ")));
 }
 
 }  // namespace stowage

@@ -55,7 +55,7 @@ std::optional<Decision> check_split(const GroupModel& model, const std::vector<P
   if (parts.extent != target.cores.mesh_columns) {
     return refuse(fmt::format("split_reductions: {} has {}, one for each core of a row, which has {}", parts.name,
                               counted(parts.extent, "part"), target.cores.mesh_columns),
-                  counted(target.cores.mesh_columns, "part"));
+                  fmt::format("{} of that reduction", counted(target.cores.mesh_columns, "part")));
   }
   const ParallelSplit wanted{parts.name, parts.extent};
   if (!parallel.empty() && parallel.back() == wanted) return std::nullopt;
@@ -65,9 +65,12 @@ std::optional<Decision> check_split(const GroupModel& model, const std::vector<P
 }
 
 /// The most parts of each split with which a grid of `total` parts has enough cores, the others as they are.
-std::string fewer_parts(const std::vector<ParallelSplit>& parallel, std::int64_t total, std::int64_t cores) {
+std::string fewer_parts(const GroupModel& model, const std::vector<ParallelSplit>& parallel, std::int64_t total,
+                        std::int64_t cores) {
   std::vector<std::string> changes;
   for (const ParallelSplit& split : parallel) {
+    if (model.split_sum && model.split_sum->parts == model.iterator_named(split.iterator))
+      continue;  // as many as a row
     const std::int64_t most = cores / (total / split.parts);
     if (most > 0) changes.push_back(fmt::format("at most {} of {}", counted(most, "part"), split.iterator));
   }
@@ -112,7 +115,7 @@ std::optional<Decision> check_parallel(const GroupModel& model, const std::vecto
   if (total > cores) {
     return refuse(
         fmt::format("parallel: the grid has {}, the target has {}", counted(total, "part"), counted(cores, "core")),
-        fewer_parts(parallel, total, cores));
+        fewer_parts(model, parallel, total, cores));
   }
   return check_split(model, parallel, target);
 }
@@ -125,13 +128,12 @@ std::optional<Decision> check_buffers(const GroupModel& model, const std::map<st
       return refuse(
           fmt::format("buffer: there is no iterator '{}'; {}", name, suggest_name(name, iterator_names(model))));
     }
-    if (size < 1 || size > ranges[*iterator]) {
-      return refuse(fmt::format("buffer: {} is {}, its range on one core is 1..{}", name, size, ranges[*iterator]),
-                    fmt::format("a buffer of {} of {}", size < 1 ? 1 : ranges[*iterator], name));
-    }
     if (model.pinned.contains(*iterator) && size != 1) {
       return refuse(fmt::format("buffer: {} selects rows by the value of a tensor and can only be buffered by 1", name),
                     fmt::format("a buffer of 1 of {}", name));
+    }
+    if (size < 1 || size > ranges[*iterator]) {
+      return refuse(fmt::format("buffer: {} is {}, its range on one core is 1..{}", name, size, ranges[*iterator]));
     }
     fixed[*iterator] = size;
   }
@@ -242,7 +244,7 @@ std::optional<Decision> check_slots(const GroupModel& model, const std::map<std:
       return refuse(fmt::format("slots: {} asks for {} slots; a buffer has one, or two to be moved while something is "
                                 "computed",
                                 tensor, wanted),
-                    counted(wanted < 1 ? 1 : max_slots, "slot"));
+                    fmt::format("{} of {}", counted(wanted < 1 ? 1 : max_slots, "slot"), tensor));
     }
     const std::string why = why_one_slot(model, model.buffers.id_of(*found));
     if (wanted > 1 && !why.empty()) {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "inspector/panes/what_if_pane.h"
+#include "inspector/whatif/edit_words.h"
 #include "tests/fusion/net.h"
 #include "tests/inspector/evaluated.h"
 #include "tests/inspector/window_fixture.h"
@@ -96,23 +97,44 @@ TEST_CASE("another form frees what is fixed of iterators and tensors, and keeps 
   const GroupControls controls = evaluated(*plan, step_named(*plan, "ip1"), {}).controls;
   const ChoiceControl* const lanes = find(controls, ChosenPart::lanes);
   REQUIRE(lanes != nullptr);
+  const Schedule& other = lanes->options.front();
+  const Schedule& now = lanes->options[lanes->chosen];
+  REQUIRE(now != other);
   Schedule fixed = buffers({{"ff", 2}});
   fixed.slots["X"] = 2;
   fixed.merged = MergedAxes{};
   fixed.launch = LaunchedBy::spawn;
-  const Schedule changed = with_choice(fixed, *lanes, lanes->options.back());
+  const Schedule changed = with_choice(fixed, *lanes, other);
   Schedule expected;
   expected.merged = MergedAxes{};
   expected.launch = LaunchedBy::spawn;
-  expected.lanes = lanes->options.back().lanes;
+  expected.lanes = other.lanes;
   CHECK(changed == expected);
-  // The same again changes nothing, and another launch has the same iterators.
+  // The form that the planner has, once it is fixed, has the same iterators.
+  Schedule kept = fixed;
+  kept.lanes = now.lanes;
+  CHECK(with_choice(fixed, *lanes, now) == kept);
+  // Another launch has the same iterators.
   Schedule more = changed;
   more.slots["X"] = 2;
-  CHECK(with_choice(more, *lanes, lanes->options.back()) == more);
   const ChoiceControl* const launch = find(controls, ChosenPart::launch);
   REQUIRE(launch != nullptr);
   CHECK(with_choice(more, *launch, {}).slots == more.slots);
+}
+
+TEST_CASE("an edit that fixes nothing of a kind says so", "[inspector]") {
+  const PlanPtr plan = searched_lenet();
+  Schedule fixed;
+  fixed.lanes = LaneBlocks{};
+  fixed.merged = MergedAxes{};
+  fixed.copied = CopiedInputs{};
+  fixed.split = SplitReductions{};
+  fixed.resident["x"] = {};
+  PlanEdit edit;
+  edit.schedules["ip1"] = fixed;
+  REQUIRE(edit_entries(*plan, edit).size() == 1);
+  CHECK(edit_entries(*plan, edit).front().details ==
+        "ip1: no axes as one; no blocks of lanes; no inputs copied; no sum split; x kept along nothing");
 }
 
 TEST_CASE("a box fixes slots, undo frees them, and the first entry says what the planner chose", "[inspector]") {

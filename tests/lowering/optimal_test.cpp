@@ -371,6 +371,10 @@ TEST_CASE("planner optimal keeps what a person fixes, and refuses what planner s
   REQUIRE(kept.certificate.has_value());
   CHECK(kept.certificate->least_cycles <= kept.time.cycles);
 
+  const Planned in_time = plan_group("conv", stages, fixed, optimal, target, {}, over.get_token());
+  REQUIRE(std::get<Plan>(in_time).certificate.has_value());
+  CHECK(std::get<Plan>(in_time).certificate->ended == Certificate::Ended::time);
+
   fixed.buffer["zz"] = 1;
   CHECK(std::get<Decision>(plan_group("conv", stages, fixed, optimal, target, {})) ==
         std::get<Decision>(plan_group("conv", stages, fixed, searched, target, {})));
