@@ -52,6 +52,7 @@ keep() {
 
 small=1280x800
 large=2560x1440
+tall=1280x1300
 picture graph graph compile $small --op layer1_0_add resnet50
 picture fusion fusion compile $small --op layer1_0_conv2 resnet50
 picture loops loops compile $small --op layer1_0_conv3 resnet50
@@ -61,7 +62,7 @@ picture cost cost compile $small --op layer1_0_conv3 resnet50
 picture tables tables compile $small --op layer1_0_conv3 resnet50
 picture compare compare compile $small --op layer1_0_conv3 resnet50 greedy
 picture sensitivity sensitivity compile $small resnet18
-picture whatif whatif teach $small --op layer1_0_conv3 resnet50
+picture whatif whatif teach $tall --op layer1_0_conv3 resnet50
 picture dark fusion compile $small --dark --op layer1_0_conv2 resnet50
 picture large graph compile $large --op layer1_0_add resnet50
 "$inspector" --export fusion --op layer1_0_conv2 --size 900x600 -o strategy.png resnet50

@@ -98,9 +98,9 @@ std::optional<Decision> check_parallel(const GroupModel& model, const std::vecto
     if (!seen.insert(split.iterator).second) return refuse(fmt::format("parallel: {} is split twice", split.iterator));
     const std::int64_t most = parts_in_rows(std::max<std::int64_t>(1, found.extent), cores);
     if (split.parts < 1 || split.parts > most) {
-      return refuse(fmt::format("parallel: {} has {} elements and cannot be cut into {} parts", split.iterator,
-                                found.extent, split.parts),
-                    fmt::format("at most {} parts", most));
+      return refuse(fmt::format("parallel: {} has {} and cannot be cut into {} parts", split.iterator,
+                                counted(found.extent, "element"), split.parts),
+                    "at most " + counted(most, "part"));
     }
     const std::int64_t filled = filled_parts(found.extent, split.parts);
     if (filled < split.parts && looks_up(model)) {
