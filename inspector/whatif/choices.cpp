@@ -107,7 +107,7 @@ class Choices {
   std::vector<ChoiceControl> controls_;
 };
 
-/// Nothing, along each iterator that has a loop where its buffer is small, along all of these.
+/// Nothing, along each iterator that may have a loop on a core, along all of these.
 std::vector<std::set<std::string>> possible_residents(const GroupModel& model, BufferId buffer,
                                                       const IteratorSizes& ranges) {
   std::vector<std::set<std::string>> possible(1);

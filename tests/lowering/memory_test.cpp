@@ -9,7 +9,6 @@
 
 namespace stowage::memory_test {
 
-
 namespace {
 
 constexpr ElementType f32 = ElementType::f32;
