@@ -218,7 +218,7 @@ double add_distance(Scene& scene, const Sheet& sheet, double y, const LimitDista
                     ink});
   };
   add("physical limit", distance.limit, Ink::idle,
-      "computed at the best rate, or moved at the best bandwidth, whichever takes longer; and a launch");
+      "moved or computed as fast as can be, or a load and then a store, whichever takes longest; and a launch");
   for (std::size_t i = 0; i < losses; ++i) {
     const auto cause = static_cast<LostTo>(i);
     if (distance.of(cause) > 0) add(std::string(name_of(cause)), distance.of(cause), ink_of(cause), "");

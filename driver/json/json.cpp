@@ -83,6 +83,7 @@ Json limits_json(const Program& program) {
                     {"time_bound_s", limit.seconds()},
                     {"moving_s", limit.moving_seconds},
                     {"computing_s", limit.computing_seconds},
+                    {"critical_path_s", limit.critical_path_seconds},
                     {"time_lost_s", lost_json(distance, program.target)}});
   }
   return rows;

@@ -113,13 +113,13 @@ std::string time_table(const Plan& plan, const Target& target) {
   const PhysicalLimit limit = physical_limit(plan.nest.stages, target);
   const auto launch = static_cast<double>(cycles_of(launch_cost(plan.nest.launch, target)));
   const double least = limit.seconds() + launch / target.clock_hz;
-  table.add(
-      {"physical limit", grouped_digits(static_cast<std::int64_t>(least * target.clock_hz)),
-       fmt::format("max({} bytes at the best bandwidth {}, all computed at the best rate {}) + launch: {:.2f} times "
-                   "that",
-                   grouped_digits(limit.bytes), seconds_text(limit.moving_seconds),
-                   seconds_text(limit.computing_seconds), plan.time.seconds / least),
-       ""});
+  table.add({"physical limit", grouped_digits(static_cast<std::int64_t>(least * target.clock_hz)),
+             fmt::format("max({} bytes at the best bandwidth {}, all computed at the best rate {}, a load, then a "
+                         "store {}) + launch: {:.2f} times that",
+                         grouped_digits(limit.bytes), seconds_text(limit.moving_seconds),
+                         seconds_text(limit.computing_seconds), seconds_text(limit.critical_path_seconds),
+                         plan.time.seconds / least),
+             ""});
   if (plan.certificate) {
     table.add({"optimum", grouped_digits(plan.certificate->least_cycles), certificate_text(*plan.certificate), ""});
   }
@@ -231,7 +231,8 @@ std::string summary_text(const Compilation& compilation) {
     }
     meanings +=
         "Physical limit: what each fused operator has to move at the best bandwidth, or computed at the best "
-        "rate, whichever takes longer, and one launch. The rows \"lost to\" add up to what the plan takes beyond it.\n";
+        "rate, or a load and then a store, whichever takes longest, and one launch. The rows \"lost to\" add up to "
+        "what the plan takes beyond it.\n";
   }
   for (const OtherPlanText& other : texts_of_others(compilation)) {
     sums.add({other.title, other.result});

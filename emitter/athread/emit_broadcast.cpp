@@ -39,10 +39,6 @@ void emit_function(CWriter& file, Space team) {
   const std::string name = function_for(team);
   file.comment(fmt::format("From the LDM of one core, the sender, to one place in the LDMs of all of its {}.",
                            row ? "row" : "column"));
-  file.line("#ifdef SW_EMULATION /* all at once */");
-  file.line(fmt::format("#define {}(sends, from, to, bytes) \\", name));
-  file.line(fmt::format("  swemu_{}(SWEMU_SITE, (sends), (from), (to), (bytes))", name));
-  file.line("#else");
   file.open(fmt::format("static void {}(int sends, const void *from, void *to, int bytes) {{", name));
   file.line(fmt::format("enum {{ TO_ALL = {} }};", rows_of_register_communication));
   file.line("const doublev4 *const sent = (const doublev4 *)from;");
@@ -58,6 +54,9 @@ void emit_function(CWriter& file, Space team) {
   file.line(fmt::format("for (i = 0; i < count; ++i) taken[i] = simd_get{}(taken[i]);", row ? "r" : "c"));
   file.close();
   file.close();
+  file.line("#ifdef SW_EMULATION /* at once, or as above where each register is followed */");
+  file.line(fmt::format("#define {}(sends, from, to, bytes) \\", name));
+  file.line(fmt::format("  swemu_{0}(SWEMU_SITE, {0}, (sends), (from), (to), (bytes))", name));
   file.line("#endif");
   file.blank();
 }

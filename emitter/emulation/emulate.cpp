@@ -8,10 +8,12 @@
 
 #include <fmt/format.h>
 
+#include "core/athread_machine.h"
 #include "core/check.h"
 #include "core/index.h"
 #include "emitter/athread/kernel.h"
 #include "emitter/emulation/emulated_sources.h"
+#include "lowering/ir/team_barriers.h"
 #include "lowering/program/management_plan.h"
 #include "lowering/program/memory_image.h"
 #include "lowering/time/dma_alignment.h"
@@ -50,14 +52,19 @@ EmulatedRange range_of(const Program& program, StepId step, StageTensorId id, bo
           written};
 }
 
-/// What lies between the buffers; what follows the last one is the kernel's (parameters and reply words).
+/// What lies between the buffers; what follows the last one is the kernel's (parameters and reply words). A buffer that
+/// is sent register by register has its last register whole.
 std::vector<EmulatedGap> gaps_of(const LoopNest& nest, std::int64_t dma_unit) {
+  std::set<BufferId> sent;
+  for (const auto& [statement, box] : team_barriers(nest).sent_at) sent.insert({box.from.buffer, box.to.buffer});
   std::vector<std::pair<std::int64_t, std::int64_t>> owned;
   std::int64_t end_of_all = 0;
-  for (const Buffer& buffer : nest.buffers) {
+  for (const BufferId b : nest.buffers.ids()) {
+    const Buffer& buffer = nest.buffers[b];
     end_of_all = std::max(end_of_all, buffer.offset + buffer.bytes());
+    const std::int64_t unit = sent.contains(b) ? std::max<std::int64_t>(dma_unit, bytes_of_register) : dma_unit;
     if (!buffer.name.starts_with(red_zone_name))
-      owned.emplace_back(buffer.offset, buffer.offset + up(buffer.bytes(), dma_unit));
+      owned.emplace_back(buffer.offset, buffer.offset + up(buffer.bytes(), unit));
   }
   std::sort(owned.begin(), owned.end());
   std::vector<EmulatedGap> gaps;

@@ -23,12 +23,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 10> header_names = {
-    "athread.h", "dma.h",          "simd.h",          "side_by_side.h", "slave.h",
-    "swemu.h",   "swemu_config.h", "swemu_library.h", "swemu_report.h", "swemu_state.h"};
-constexpr std::array<std::string_view, 7> source_names = {"swemu_config.c",    "swemu_dma.c",   "swemu_fiber.c",
-                                                          "swemu_broadcast.c", "swemu_races.c", "swemu_report.c",
-                                                          "swemu_run.c"};
+constexpr std::array<std::string_view, 12> header_names = {"athread.h",      "dma.h",           "simd.h",
+                                                           "side_by_side.h", "slave.h",         "swemu.h",
+                                                           "swemu_config.h", "swemu_library.h", "swemu_registers.h",
+                                                           "swemu_report.h", "swemu_state.h",   "swemu_wait.h"};
+constexpr std::array<std::string_view, 9> source_names = {"swemu_config.c",    "swemu_dma.c",       "swemu_fiber.c",
+                                                          "swemu_broadcast.c", "swemu_registers.c", "swemu_races.c",
+                                                          "swemu_report.c",    "swemu_run.c",       "swemu_wait.c"};
 
 constexpr std::uint64_t first_hash = 0xcbf29ce484222325U;
 

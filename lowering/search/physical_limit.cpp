@@ -49,10 +49,12 @@ PhysicalLimit physical_limit(const StageList& stages, const Target& target) {
 
   PhysicalLimit limit;
   std::map<StageTensorId, std::int64_t> elements;  // by tensor: several buffers may hold the same ones
+  bool loads = false, stores = false;
   for (const ModelBuffer& buffer : model.buffers) {
     if (buffer.kind == ModelBuffer::Kind::intermediate) continue;
     std::int64_t wanted = 1;
     for (std::size_t d = 0; d < buffer.index.size(); ++d) wanted *= needs.dimension(buffer, d).count;
+    (buffer.kind == ModelBuffer::Kind::output ? stores : loads) = true;
     std::int64_t& most = elements[buffer.tensor];
     most = std::max(most, wanted);
   }
@@ -61,6 +63,7 @@ PhysicalLimit physical_limit(const StageList& stages, const Target& target) {
   }
   limit.bytes += most_loaded_again(stages, elements, needs, target);
   limit.moving_seconds = static_cast<double>(limit.bytes) / peak_dma_bandwidth(target);
+  limit.critical_path_seconds = ((loads ? 1 : 0) + (stores ? 1 : 0)) * target.dma.startup_cycles / target.clock_hz;
 
   double cycles = 0;  // of one core
   const auto compute = [&](const Stage& stage, Compute::Part part, double points) {

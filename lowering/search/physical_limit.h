@@ -18,9 +18,12 @@ struct PhysicalLimit {
   std::int64_t bytes = 0;
   double moving_seconds = 0;     ///< for these at the best bandwidth of the target
   double computing_seconds = 0;  ///< every point once, on all cores at the best rate of its type
+  /// The critical path: nothing is stored before something was loaded, and each takes as long as a transfer of next to
+  /// nothing does. What is computed between counts as nothing, as many cores may have a part in one sum.
+  double critical_path_seconds = 0;
 
-  /// Both at the same time; nothing for launches.
-  [[nodiscard]] double seconds() const { return std::max(moving_seconds, computing_seconds); }
+  /// All at the same time; nothing for launches.
+  [[nodiscard]] double seconds() const { return std::max({moving_seconds, computing_seconds, critical_path_seconds}); }
 };
 
 /// Of a target of the family Athread.

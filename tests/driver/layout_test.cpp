@@ -43,6 +43,28 @@ TEST_CASE("without --layout the published planner has pictures as ONNX has them,
   CHECK(layout({"--layout", "given"}) == "given");
 }
 
+TEST_CASE("pictures in blocks of channels take less than as ONNX has them, between convolutions of many channels") {
+  const Workplace here;
+  constexpr std::int64_t channels = 64;
+  const Shape picture = {1, channels, 14, 14};
+  ModelWriter model("two", 13, "two convolutions");
+  model.add_input("x", ElementType::f32, picture);
+  const std::vector<float> weights(channels * channels * 9, 0.5F);
+  for (const char* const w : {"w1", "w2"})
+    model.add_constant(w, Tensor::of_floats({channels, channels, 3, 3}, weights));
+  const Attributes around = {{"pads", std::vector<std::int64_t>(4, 1)}};
+  model.add_node("Conv", "first", {"x", "w1"}, {"y"}, around);
+  model.add_node("Conv", "second", {"y", "w2"}, {"z"}, around);
+  model.add_output("z", ElementType::f32, picture);
+  Diagnostics diagnostics;
+  REQUIRE(model.save("two.onnx", diagnostics));
+  const auto cycles = [](const std::string& layout) {
+    const auto json = nlohmann::json::parse(run_stowage({"compile", "two.onnx", "--json", "--layout", layout}).out);
+    return json.at("cycles").get<std::int64_t>();
+  };
+  CHECK(cycles("blocked") < cycles("given"));
+}
+
 TEST_CASE("a plan of the published planner costs beside another what it takes alone, however the layout is asked for") {
   const Workplace here;
   REQUIRE(run_stowage({"network", "lenet", "-o", "n.onnx"}).code == 0);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gets that fill the LDMs of other cores, and barriers of rows, in emulation: right, and with faults in them.
-#include <cstring>
-
 #include <catch2/catch.hpp>
 
 #include "emitter/emulation/emulated_sources.h"
@@ -10,10 +8,12 @@
 namespace stowage {
 namespace {
 
+using test::all_levels;
+using test::check_run_refused;
 using test::doubling_job;
 using test::KernelText;
+using test::results_of;
 
-constexpr auto all_levels = {EmulationLevel::count, EmulationLevel::check, EmulationLevel::strict};
 constexpr const char* array = "athread_syn(ARRAY_SCOPE, 0xffff);";
 constexpr const char* row = "athread_syn(ROW_SCOPE, 0xff);";
 
@@ -53,22 +53,8 @@ KernelText of_three_rows() {
 KernelText of_columns() {
   KernelText kernel;
   kernel.get = "if (core < 8) athread_get(PE_MODE, x, ldm->a, 128, (void *)&ldm->r0, 0, 0, 0);";
-  kernel.wait =
-      "if (core < 8) { dma_wait(&ldm->r0, 1); } swemu_broadcast_down_column(SWEMU_SITE, core < 8, ldm->a, ldm->a, "
-      "128);";
+  kernel.wait = "if (core < 8) { dma_wait(&ldm->r0, 1); } down_column(core < 8, ldm->a, ldm->a, 128);";
   return kernel;
-}
-
-std::vector<float> results_of(const EmulationJob& job) {
-  Diagnostics diagnostics;
-  const auto run = run_emulated_sources(job, diagnostics);
-  INFO(format_diagnostics(diagnostics));
-  REQUIRE(run);
-  CHECK(diagnostics.entries().empty());
-  const auto& bytes = run->results.at(0);
-  std::vector<float> values(bytes.size() / sizeof(float));
-  std::memcpy(values.data(), bytes.data(), bytes.size());
-  return values;
 }
 
 /// Of the core that meets others most often in a line, in each launch.
@@ -82,21 +68,6 @@ std::vector<TeamMeetings> meetings_in(const EmulationJob& job, int line) {
     if (at.line == line) found[static_cast<std::size_t>(at.launch)] = at.meetings;
   }
   return found;
-}
-
-void check_refused(const EmulationJob& job, const std::string& code, const std::vector<std::string>& words) {
-  Diagnostics diagnostics;
-  CHECK_FALSE(run_emulated_sources(job, diagnostics));
-  INFO(format_diagnostics(diagnostics));
-  for (const Diagnostic& diagnostic : diagnostics.entries()) {
-    if (diagnostic.code != code) continue;
-    for (const std::string& word : words) {
-      INFO("wanted in the message: " << word);
-      CHECK(diagnostic.message.find(word) != std::string::npos);
-    }
-    return;
-  }
-  FAIL("no " << code);
 }
 
 TEST_CASE("what core 0 loads for the mesh is in every LDM, and counts once") {
@@ -162,8 +133,8 @@ TEST_CASE("barriers and broadcasts are counted, of the core that has most, launc
 TEST_CASE("fault: a broadcast to rows that there are not") {
   KernelText kernel = of_mesh();
   kernel.get = "if (core == 0) athread_get(BCAST_MODE, ldm->para.x, ldm->a, 128, (void *)&ldm->r0, 0, 0, 0);";
-  check_refused(doubling_job(kernel, EmulationLevel::count), "emulation-broadcast-mask",
-                {"a broadcast to rows 0x0 of the mesh, which has 8"});
+  check_run_refused(doubling_job(kernel, EmulationLevel::count), "emulation-broadcast-mask",
+                    {"a broadcast to rows 0x0 of the mesh, which has 8"});
 }
 
 TEST_CASE("fault: a broadcast to a core that has not come, or has gone") {
@@ -171,15 +142,15 @@ TEST_CASE("fault: a broadcast to a core that has not come, or has gone") {
   kernel.zero = "ldm->r0 = 0;";
   EmulationJob early = doubling_job(kernel, EmulationLevel::count);
   early.options.workers = 1;
-  check_refused(early, "emulation-broadcast-absent",
-                {"to core 1, which has not come to its LDM yet", "a barrier is missing"});
+  check_run_refused(early, "emulation-broadcast-absent",
+                    {"to core 1, which has not come to its LDM yet", "a barrier is missing"});
   KernelText gone;
   gone.zero = "ldm->r0 = 0; if (core == 9) return;";
   gone.get = "if (core == 15) athread_get(BCAST_MODE, x, ldm->a, 128, (void *)&ldm->r0, 2, 0, 0);";
   gone.wait = "if (core == 15) dma_wait(&ldm->r0, 1);";
   EmulationJob late = doubling_job(gone, EmulationLevel::check);
   late.options.workers = 1;
-  check_refused(late, "emulation-broadcast-absent", {"which has returned"});
+  check_run_refused(late, "emulation-broadcast-absent", {"which has returned"});
 }
 
 TEST_CASE("fault: cores that do not wait for what is broadcast to them") {
@@ -187,7 +158,7 @@ TEST_CASE("fault: cores that do not wait for what is broadcast to them") {
   kernel.wait = "if (core == 0) { dma_wait(&ldm->r0, 1); }";
   EmulationJob job = doubling_job(kernel, EmulationLevel::check);
   job.options.workers = 1;  // the last one that comes goes on first, and is gone when core 0 loads
-  check_refused(job, "emulation-broadcast-absent", {"which has returned"});
+  check_run_refused(job, "emulation-broadcast-absent", {"which has returned"});
 }
 
 TEST_CASE("fault: a core moves something where a broadcast to it is in flight") {
@@ -196,28 +167,30 @@ TEST_CASE("fault: a core moves something where a broadcast to it is in flight") 
                      " if (core == 5) { ldm->r1 = 0; athread_get(PE_MODE, x, ldm->a, 64, (void *)&ldm->r1, 0, 0, 0); "
                      "dma_wait(&ldm->r1, 1); } " +
                      array;
-  check_refused(doubling_job(kernel, EmulationLevel::check), "emulation-dma-overlap",
-                {"DMA of LDM bytes [0, 64) of core 5 while a broadcast to it is in flight there"});
+  check_run_refused(doubling_job(kernel, EmulationLevel::check), "emulation-dma-overlap",
+                    {"DMA of LDM bytes [0, 64) of core 5 while a broadcast to it is in flight there"});
   KernelText under_way = of_mesh();
   under_way.zero =
       "ldm->r0 = ldm->r1 = 0; if (core == 5) athread_get(PE_MODE, x, ldm->a, 64, (void *)&ldm->r1, 0, 0, 0); " +
       std::string(array);
   under_way.after_get = std::string(array) + " if (core == 5) dma_wait(&ldm->r1, 1);";
-  check_refused(doubling_job(under_way, EmulationLevel::check), "emulation-dma-overlap",
-                {"a broadcast of LDM bytes [0, 128) while an operation of core 5 is in flight there"});
+  check_run_refused(doubling_job(under_way, EmulationLevel::check), "emulation-dma-overlap",
+                    {"a broadcast of LDM bytes [0, 128) while an operation of core 5 is in flight there"});
 }
 
 TEST_CASE("fault: a core of a row that never comes is named, with what it does instead") {
   KernelText returned = of_rows();
   returned.compute = "if (core == 12) { dma_wait(&ldm->r0, 0); return; } " + std::string(row);
-  check_refused(
+  check_run_refused(
       doubling_job(returned, EmulationLevel::count), "emulation-deadlock",
-      {"7 of 8 cores wait at a barrier of row 1 of the mesh that the other 1 never reach (core 12 has returned)"});
+      {"7 of 8 cores wait at a barrier of row 1 of the mesh that the other 1 never reach (core 12 has returned): ",
+       "cores 8-11, 13-15 wait at double.s.c:22 (at a barrier)"});
   KernelText elsewhere = of_rows();
   elsewhere.compute = std::string("if (core == 12) { ") + array + " } else { " + row + " }";
-  check_refused(doubling_job(elsewhere, EmulationLevel::count), "emulation-deadlock",
-                {"7 of 8 cores wait at a barrier of row 1 of the mesh that the other 1 never reach (core 12 waits at "
-                 "double.s.c:"});
+  check_run_refused(doubling_job(elsewhere, EmulationLevel::count), "emulation-deadlock",
+                    {"7 of 8 cores wait at a barrier of row 1 of the mesh that the other 1 never reach (core 12 waits "
+                     "at double.s.c:22): ",
+                     "core 12 waits at double.s.c:22 (at a barrier)"});
 }
 
 TEST_CASE("cores of some rows wait for each other by columns and then by rows") {
@@ -237,12 +210,13 @@ TEST_CASE("fault: a core of a column that never comes, or that waits for other r
   KernelText returned = of_three_rows();
   returned.compute +=
       " if (core == 9) { dma_wait(&ldm->r0, 0); return; } if (core < 24) { athread_syn(COL_SCOPE, 0x7); }";
-  check_refused(
+  check_run_refused(
       doubling_job(returned, EmulationLevel::count), "emulation-deadlock",
-      {"2 of 3 cores wait at a barrier of column 1 of the mesh that the other 1 never reach (core 9 has returned)"});
+      {"2 of 3 cores wait at a barrier of column 1 of the mesh that the other 1 never reach (core 9 has returned): ",
+       "cores 1, 17 wait at double.s.c:22 (at a barrier)"});
   KernelText others = of_three_rows();
   others.compute += " if (core < 24) { athread_syn(COL_SCOPE, core < 8 ? 0x3 : 0x7); }";
-  check_refused(doubling_job(others, EmulationLevel::count), "emulation-barrier", {"other cores of column "});
+  check_run_refused(doubling_job(others, EmulationLevel::count), "emulation-barrier", {"other cores of column "});
 }
 
 TEST_CASE("what the first core of each column has loaded goes down the column") {
@@ -261,18 +235,19 @@ TEST_CASE("what the first core of each column has loaded goes down the column") 
 TEST_CASE("fault: a core that does not take what goes down its column, or takes something else") {
   KernelText returned = of_columns();
   returned.get = "if (core == 17) return; " + returned.get;
-  check_refused(
-      doubling_job(returned, EmulationLevel::count), "emulation-deadlock",
-      {"7 of 8 cores wait at a broadcast of column 1 of the mesh that the other 1 never reach (core 17 has returned)"});
+  check_run_refused(doubling_job(returned, EmulationLevel::count), "emulation-deadlock",
+                    {"7 of 8 cores wait at a broadcast of column 1 of the mesh that the other 1 never reach (core 17 "
+                     "has returned): "});
   KernelText shorter = of_columns();
   shorter.wait =
       "if (core < 8) { dma_wait(&ldm->r0, 1); } "
-      "swemu_broadcast_down_column(SWEMU_SITE, core < 8, ldm->a, ldm->a, core == 17 ? 64 : 128);";
-  check_refused(doubling_job(shorter, EmulationLevel::count), "emulation-broadcast",
-                {"takes 64 bytes at LDM byte 0, of which core 1 sends 128 bytes to byte 0"});
+      "down_column(core < 8, ldm->a, ldm->a, core == 17 ? 64 : 128);";
+  check_run_refused(doubling_job(shorter, EmulationLevel::count), "emulation-broadcast",
+                    {"takes 64 bytes at LDM byte 0, of which core 1 sends 128 bytes to byte 0"});
   KernelText barrier = of_columns();
   barrier.get = "if (core == 17) athread_syn(COL_SCOPE, 0xff); " + barrier.get;
-  check_refused(doubling_job(barrier, EmulationLevel::count), "emulation-barrier", {"while other cores of column 1"});
+  check_run_refused(doubling_job(barrier, EmulationLevel::count), "emulation-barrier",
+                    {"while other cores of column 1"});
 }
 
 TEST_CASE("what a core of each row has loaded goes along the row") {
@@ -280,7 +255,7 @@ TEST_CASE("what a core of each row has loaded goes along the row") {
   kernel.get = "if (core % 8 == 5) athread_get(PE_MODE, x, ldm->a, 128, (void *)&ldm->r0, 0, 0, 0);";
   kernel.wait =
       "if (core % 8 == 5) { dma_wait(&ldm->r0, 1); } "
-      "swemu_broadcast_along_row(SWEMU_SITE, core % 8 == 5, ldm->a, ldm->a, 128);";
+      "along_row(core % 8 == 5, ldm->a, ldm->a, 128);";
   for (const auto level : all_levels) {
     const std::vector<float> y = results_of(doubling_job(kernel, level));
     REQUIRE(y.size() == 64 * 32);
@@ -291,30 +266,30 @@ TEST_CASE("what a core of each row has loaded goes along the row") {
 
 TEST_CASE("fault: a row of which no core sends, or two do, or one is at its barrier") {
   KernelText none = of_columns();
-  none.wait = "dma_wait(&ldm->r0, core < 8); swemu_broadcast_along_row(SWEMU_SITE, core == 64, ldm->a, ldm->a, 128);";
-  check_refused(doubling_job(none, EmulationLevel::count), "emulation-broadcast",
-                {"takes 128 bytes, which none of the cores that take them sends"});
+  none.wait = "dma_wait(&ldm->r0, core < 8); along_row(core == 64, ldm->a, ldm->a, 128);";
+  check_run_refused(doubling_job(none, EmulationLevel::count), "emulation-broadcast",
+                    {"takes 128 bytes, which none of the cores that take them sends"});
   KernelText two = of_columns();
-  two.wait = "dma_wait(&ldm->r0, core < 8); swemu_broadcast_along_row(SWEMU_SITE, core % 8 > 5, ldm->a, ldm->a, 128);";
-  check_refused(doubling_job(two, EmulationLevel::count), "emulation-broadcast", {"sends what core ", "sends too"});
+  two.wait = "dma_wait(&ldm->r0, core < 8); along_row(core % 8 > 5, ldm->a, ldm->a, 128);";
+  check_run_refused(doubling_job(two, EmulationLevel::count), "emulation-broadcast", {"sends what core ", "sends too"});
   KernelText barrier = of_columns();
   barrier.wait =
       "dma_wait(&ldm->r0, core < 8); "
       "if (core == 17) athread_syn(ROW_SCOPE, 0xff); "
-      "swemu_broadcast_along_row(SWEMU_SITE, core % 8 == 5, ldm->a, ldm->a, 128);";
-  check_refused(doubling_job(barrier, EmulationLevel::count), "emulation-barrier", {"while other cores of row 2"});
+      "along_row(core % 8 == 5, ldm->a, ldm->a, 128);";
+  check_run_refused(doubling_job(barrier, EmulationLevel::count), "emulation-barrier", {"while other cores of row 2"});
 }
 
 TEST_CASE("fault: scopes and modes that are not emulated") {
   KernelText column = of_rows();
   column.compute += " athread_syn(COL_SCOPE, 0x1);";
-  check_refused(
+  check_run_refused(
       doubling_job(column, EmulationLevel::count), "emulation-unsupported",
       {"only ARRAY_SCOPE with mask 0xffff, ROW_SCOPE with mask 0xff and COL_SCOPE with a mask of rows that has "
        "the core's own are emulated"});
   KernelText rank = of_mesh();
   rank.get = "athread_get(RANK_MODE, x, ldm->a, 128, (void *)&ldm->r0, 0, 0, 0);";
-  check_refused(doubling_job(rank, EmulationLevel::count), "emulation-unsupported", {"BCAST_MODE are emulated"});
+  check_run_refused(doubling_job(rank, EmulationLevel::count), "emulation-unsupported", {"BCAST_MODE are emulated"});
 }
 
 }  // namespace

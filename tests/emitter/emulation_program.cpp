@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulation_program.h"
 
+#include <cstring>
+
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 namespace stowage::test {
 namespace {
@@ -12,6 +15,22 @@ constexpr const char* runtime_header = R"(#ifndef SW_RT_H
 #define LDM_OF(T) ((T *)swemu_ldm(sizeof(T), offsetof(T, para)))
 #define sw_alloc_aligned(bytes) swemu_alloc(bytes)
 struct double_para { float *x, *y; };
+#ifdef SWEMU_SIMD_H
+#define BROADCAST(name, put, get)                                                 \
+  static inline void name(int sends, const void *from, void *to, int bytes) {     \
+    const doublev4 *sent = (const doublev4 *)from;                                \
+    doublev4 *taken = (doublev4 *)to;                                             \
+    for (int i = 0; i < (bytes + 31) / 32; i++) {                                 \
+      if (!sends) { taken[i] = get(taken[i]); continue; }                         \
+      put(sent[i], 8);                                                            \
+      if (taken != sent) taken[i] = sent[i];                                      \
+    }                                                                             \
+  }
+BROADCAST(down_column, simd_putc, simd_getc)
+BROADCAST(along_row, simd_putr, simd_getr)
+#define down_column(...) swemu_broadcast_down_column(SWEMU_SITE, down_column, __VA_ARGS__)
+#define along_row(...) swemu_broadcast_along_row(SWEMU_SITE, along_row, __VA_ARGS__)
+#endif
 #endif
 )";
 
@@ -89,6 +108,33 @@ EmulationJob doubling_job(const KernelText& kernel, EmulationLevel level, int la
   job.options.level = level;
   job.options.workers = 2;
   return job;
+}
+
+std::vector<float> results_of(const EmulationJob& job) {
+  Diagnostics diagnostics;
+  const auto run = run_emulated_sources(job, diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(run);
+  CHECK(diagnostics.entries().empty());
+  const auto& bytes = run->results.at(0);
+  std::vector<float> values(bytes.size() / sizeof(float));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+void check_run_refused(const EmulationJob& job, const std::string& code, const std::vector<std::string>& words) {
+  Diagnostics diagnostics;
+  CHECK_FALSE(run_emulated_sources(job, diagnostics));
+  INFO(format_diagnostics(diagnostics));
+  for (const Diagnostic& diagnostic : diagnostics.entries()) {
+    if (diagnostic.code != code) continue;
+    for (const std::string& word : words) {
+      INFO("wanted in the message: " << word);
+      CHECK(diagnostic.message.find(word) != std::string::npos);
+    }
+    return;
+  }
+  FAIL("no " << code);
 }
 
 }  // namespace stowage::test

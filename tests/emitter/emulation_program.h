@@ -3,11 +3,13 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "emitter/emulation/emulated_sources.h"
 
 namespace stowage::test {
 
+inline constexpr auto all_levels = {EmulationLevel::count, EmulationLevel::check, EmulationLevel::strict};
 inline constexpr int cores = 64;
 inline constexpr int elements = 32;  ///< of each core
 
@@ -31,5 +33,11 @@ enum Line { line_of_get = 19, line_of_wait = 21, line_of_compute = 22, line_of_p
 
 /// A job that launches the kernel `launches` times.
 EmulationJob doubling_job(const KernelText& kernel, EmulationLevel level, int launches = 1);
+
+/// What a job that has to succeed stores as y.
+std::vector<float> results_of(const EmulationJob& job);
+
+/// A job that has to be refused: one diagnostic of that code has all these words.
+void check_run_refused(const EmulationJob& job, const std::string& code, const std::vector<std::string>& words);
 
 }  // namespace stowage::test

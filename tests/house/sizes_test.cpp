@@ -20,7 +20,6 @@ const std::map<std::string, std::string> oversized = {
     {"lowering/ir/loop_nest.h", "the statements of a loop nest read best side by side"},
     {"fusion/groups/place_tensors.cpp", "places of views and of branches share what is placed already"},
     {"emitter/emulation/runtime/swemu_dma.c", "an operation's checks and moves are inlined into its call"},
-    {"emitter/emulation/runtime/swemu_run.c", "workers, barriers and launches share one lock and its state"},
 };
 
 /// Functions of more than 80 lines, and why each may be so long.

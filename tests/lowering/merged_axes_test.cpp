@@ -168,6 +168,24 @@ TEST_CASE("a run of axes that cannot be is refused by name", "[merged]") {
   CHECK(refusal(pointwise(), {{"ff", "yy"}}) == "merged: ff, yy cannot be one axis: stage conv reads X otherwise");
 }
 
+TEST_CASE("of 96 pictures of 49 pixels each core has an even part where they are one axis", "[merged]") {
+  const StageList stages = stages_of(R"(  input X f32[96,7,7]
+  output Y f32[96,7,7]
+  stage relu {
+    Y[c < 96, yy < 7, xx < 7] = max(#0, 0.0)
+    #0 = X[c, yy, xx]
+  }
+)");
+  Diagnostics diagnostics;
+  const Target target = *load_target("sw26010", {}, diagnostics);
+  const auto cycles_of = [&](const Schedule& fixed) {
+    return std::get<Plan>(plan_group("op", stages, fixed, SearchedPlanner(), target, {})).time.cycles;
+  };
+  Schedule apart;
+  apart.merged.emplace();
+  CHECK(cycles_of({}) < cycles_of(apart));
+}
+
 TEST_CASE("the searched planner merges what no schedule names, the published one what a schedule merges", "[merged]") {
   const auto schedule_of = [](const Schedule& fixed, const Planner& planner) {
     const Planned planned = plan_group("op", pointwise(), fixed, planner, machine(), {});

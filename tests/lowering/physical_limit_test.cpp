@@ -38,6 +38,15 @@ TEST_CASE("the limit of a product is its tensors moved once, or its operations a
         Approx(512.0 * 512 * 512 * 2 / (4 * 8 * 1e9)));
 }
 
+TEST_CASE("nothing is stored before something was loaded") {
+  Target target = four();
+  target.dma.startup_cycles = 700;
+  const PhysicalLimit limit = physical_limit(fixtures::matmul_stages(16, 32, 8), target);
+  CHECK(limit.critical_path_seconds == Approx(1400 / 1e9));
+  CHECK(limit.moving_seconds < limit.critical_path_seconds);
+  CHECK(limit.seconds() == limit.critical_path_seconds);
+}
+
 TEST_CASE("the limit counts what divisions and remainders say is needed") {
   // A transposed convolution of stride 2: 5 elements of X, one of which lies outside, all 4 of W, 8 of Y.
   const StageList stages = parsed(R"(nest test {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// floatv4 as GCC's vector extension. As on the machine, simd_load and simd_store need an aligned address.
+// Vectors as GCC's vector extension. As on the machine, simd_load and simd_store need an aligned address.
 #ifndef SWEMU_SIMD_H
 #define SWEMU_SIMD_H
+
+#include "swemu.h"
 
 typedef float floatv4 __attribute__((vector_size(16)));
 typedef float swemu_aligned_floats __attribute__((vector_size(16), may_alias));
@@ -16,7 +18,8 @@ typedef float swemu_any_floats __attribute__((vector_size(16), aligned(4), may_a
 
 static inline floatv4 swemu_splat(float x) { return (floatv4){x, x, x, x}; }
 static inline floatv4 simd_set_floatv4(float a, float b, float c, float d) { return (floatv4){a, b, c, d}; }
-/* Rounded once, as on the machine, where the host can; left to itself gcc rounds twice in some loops and not in others. */
+/* Rounded once, as on the machine, where the host can; left to itself gcc rounds twice in some loops and not in others.
+ */
 #if defined(__FMA__)
 static inline floatv4 simd_vmas(floatv4 a, floatv4 b, floatv4 c) { return __builtin_ia32_vfmaddps(a, b, c); }
 #else
@@ -42,6 +45,24 @@ static inline floatv4 simd_vseleqs(floatv4 a, floatv4 b, floatv4 c) {
   const swemu_ints zero = a == (floatv4){0, 0, 0, 0};
   return (floatv4)((zero & (swemu_ints)b) | (~zero & (swemu_ints)c));
 }
+
+/* Register communication (swemu_registers.h). The argument of a get says only what type is taken. */
+typedef double doublev4 __attribute__((vector_size(32), may_alias));
+#define swemu_send(bus, v, to)                                                    \
+  (__extension__({                                                                \
+    const __typeof__(v) swemu_sent = (v);                                         \
+    swemu_send_register(SWEMU_SITE, (bus), &swemu_sent, sizeof swemu_sent, (to)); \
+  }))
+#define swemu_take(bus, v)                                                    \
+  (__extension__({                                                            \
+    __typeof__(v) swemu_taken;                                                \
+    swemu_take_register(SWEMU_SITE, (bus), &swemu_taken, sizeof swemu_taken); \
+    swemu_taken;                                                              \
+  }))
+#define simd_putr(v, to) swemu_send(SWEMU_ROW, v, to)
+#define simd_putc(v, to) swemu_send(SWEMU_COLUMN, v, to)
+#define simd_getr(v) swemu_take(SWEMU_ROW, v)
+#define simd_getc(v) swemu_take(SWEMU_COLUMN, v)
 
 #include "side_by_side.h"
 

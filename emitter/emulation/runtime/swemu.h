@@ -18,6 +18,8 @@ struct swemu_site {
     &swemu_this_site;                                                   \
   }))
 
+enum swemu_bus { SWEMU_ROW, SWEMU_COLUMN };
+
 /* Both sides. */
 /* Main memory of one area, aligned to a line of main memory. The first call is the parameter area, the second the
  * activations; the configuration names tensors by area and offset. */
@@ -43,9 +45,17 @@ int swemu_put(struct swemu_site* site, int mode, const void* source, void* targe
               int stride, int block);
 void swemu_wait(struct swemu_site* site, volatile unsigned* reply, int count);
 int swemu_barrier(struct swemu_site* site, int scope, int mask);
-/* From one LDM of the column, or of the row, to one place in all of them, the sender's own included. */
-void swemu_broadcast_down_column(struct swemu_site* site, int sends, const void* from, void* to, int bytes);
-void swemu_broadcast_along_row(struct swemu_site* site, int sends, const void* from, void* to, int bytes);
+/* Along the core's row, or down its column: a register to the core of that number there, or to all others (8), and the
+ * first one that has come and was not taken. */
+void swemu_send_register(struct swemu_site* site, enum swemu_bus bus, const void* value, size_t bytes, int to);
+void swemu_take_register(struct swemu_site* site, enum swemu_bus bus, void* value, size_t bytes);
+/* From one LDM of the column, or of the row, to one place in all of them, the sender's own included: at once, or by a
+ * function of the program that sends and takes registers. */
+typedef void (*swemu_by_register)(int sends, const void* from, void* to, int bytes);
+void swemu_broadcast_down_column(struct swemu_site* site, swemu_by_register by_register, int sends, const void* from,
+                                 void* to, int bytes);
+void swemu_broadcast_along_row(struct swemu_site* site, swemu_by_register by_register, int sends, const void* from,
+                               void* to, int bytes);
 /* Between two kernels of one spawn: a barrier of all cores, with which one launch ends and the next one begins. */
 void swemu_next_kernel(struct swemu_site* site, const char* kernel, const void* argument, size_t argument_bytes);
 

@@ -131,7 +131,6 @@ static void print_count(const char* format, ...) {
 void swemu_add_seconds(double more) { seconds += more; }
 
 void swemu_count_meeting(struct swemu_core* core, struct swemu_site* site, int bytes) {
-  enum { BYTES_OF_REGISTER = 32 };
   const int id = swemu_site_id(site) - 1;
   if (id >= core->meeting_capacity) {
     const int capacity = 2 * (id + 1);
@@ -141,7 +140,7 @@ void swemu_count_meeting(struct swemu_core* core, struct swemu_site* site, int b
     core->meeting_capacity = capacity;
   }
   ++core->meetings[id].times;
-  core->meetings[id].registers += (bytes + BYTES_OF_REGISTER - 1) / BYTES_OF_REGISTER;
+  core->meetings[id].registers += swemu_registers_of(bytes);
 }
 
 /* Of the core that has most. */

@@ -8,7 +8,9 @@
 
 #include "swemu.h"
 #include "swemu_config.h"
+#include "swemu_registers.h"
 #include "swemu_report.h"
+#include "swemu_wait.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SWEMU_ASAN 1
@@ -59,18 +61,12 @@ struct swemu_core {
   uint64_t put_low, put_high;    /* hull of main memory that puts in flight write; empty: low >= high */
   uint64_t *get_busy, *put_busy; /* one bit a byte of LDM */
   struct swemu_log puts, gets;
-  struct { /* what it sends along its row or down its column, or takes */
-    int sends;
-    const void* from; /* of the sender */
-    void* to;
-    int bytes;
-  } broadcast;
+  struct swemu_on_mesh mesh;
   struct swemu_meetings {
     int64_t times, registers;
   } * meetings; /* by site id */
   int meeting_capacity;
-  struct swemu_site* blocked_at;
-  int blocked; /* at a barrier */
+  struct swemu_waiting waiting;
   int finished;
   uint64_t random;
 };
@@ -84,7 +80,7 @@ struct swemu_worker {
   int index;
   void* scheduler_sp;
   struct swemu_fiber* idle;                   /* finished fibers, to be used again */
-  struct swemu_fiber *blocked, *blocked_tail; /* at barriers, first come first */
+  struct swemu_fiber *blocked, *blocked_tail; /* that wait, first come first */
   int blocked_count;
   uint64_t random;
   struct swemu_count* counts; /* by site id */
@@ -120,9 +116,9 @@ struct swemu_fiber {
   char* arena; /* LDM of the core that runs here */
   void* sp;
   struct swemu_core* core;
-  unsigned* barrier; /* that it waits at: raised when it opens */
-  unsigned epoch;    /* of it when it came */
-  void* fake_stack;  /* the address sanitizer's */
+  unsigned* word;   /* that is raised when it may go on */
+  unsigned seen;    /* of it when it began to wait */
+  void* fake_stack; /* the address sanitizer's */
 };
 
 struct swemu_fiber* swemu_new_fiber(void (*body)(void));
@@ -132,12 +128,6 @@ void swemu_enter_fiber(struct swemu_worker* worker, struct swemu_fiber* fiber);
 void swemu_fiber_entered(struct swemu_fiber* fiber);
 /* Called on a fiber: back to its worker's loop. */
 void swemu_leave_fiber(struct swemu_worker* worker, struct swemu_fiber* fiber, int for_good);
-
-/* ---- barriers (swemu_run.c) ---- */
-
-/* Waits for all cores of its column, or row; `at_opening` is called on the last one, while they stand still. */
-void swemu_meet_in_column(struct swemu_core* core, struct swemu_site* site, void (*at_opening)(void));
-void swemu_meet_in_row(struct swemu_core* core, struct swemu_site* site, void (*at_opening)(void));
 
 /* ---- checks (swemu_dma.c, swemu_races.c) ---- */
 
