@@ -167,9 +167,10 @@ std::unique_ptr<GroupCost> AthreadBackend::group_cost(const std::string& planner
   const Planner* const found = find_planner(planner);
   if (found == nullptr) return nullptr;
   CostOptions asked = options;
-  if (&found->for_costs() != found) asked.choices = nullptr;  // which are not its own
-  if (asked.choices != nullptr) recall_choices(asked.cache, *found, target, *asked.choices);
-  return std::make_unique<PlannedGroupCost>(found->for_costs(), target, std::move(asked));
+  const Planner& judge = found->for_costs();
+  if (improves(*found) && asked.choices != nullptr) asked.choices = &asked.choices->for_costs();
+  if (asked.choices != nullptr) recall_choices(asked.cache, judge, target, *asked.choices);
+  return std::make_unique<PlannedGroupCost>(judge, target, std::move(asked));
 }
 
 PlannedStep AthreadBackend::plan_group(const Graph& graph, const FusedOperator& group, const FixedSchedule* fixed,

@@ -54,11 +54,23 @@ class Planner {
                                       std::int64_t /*to_beat*/, const std::stop_token& /*over*/) const {
     return {fixed, std::nullopt};
   }
+  /// What the planner finds beyond the plan of for_costs(), which takes `to_beat` cycles, in one form of the axes: its
+  /// schedule, whole, where it takes less, and what is proved. `begin` is the schedule of that plan, where it has this
+  /// form. When `over` is stopped, the best found so far.
+  [[nodiscard]] virtual Chosen improve(const std::string& /*subject*/, const StageList& /*stages*/,
+                                       const Schedule& /*fixed*/, const Target& /*target*/, TraceSink /*trace*/,
+                                       const Schedule* /*begin*/, std::int64_t /*to_beat*/,
+                                       const std::stop_token& /*over*/) const {
+    return {};
+  }
   [[nodiscard]] virtual Scheduled complete_chosen(const std::string& subject, const StageList& stages,
                                                   const Schedule& chosen, const Target& target, TraceSink trace) const {
     return complete(subject, stages, chosen, target, trace);
   }
 };
+
+/// Whether a planner begins with what another one finds, and looks for more (Planner::improve).
+inline bool improves(const Planner& planner) { return &planner.for_costs() != &planner; }
 
 /// With what its planner wants of the launch where the schedule does not say it.
 Schedule with_launch(Schedule schedule, const Planner& planner, const Target& target);

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "lowering/model/stage_form.h"
+#include "lowering/program/improve_plan.h"
 #include "lowering/program/plan_group.h"
 
 namespace stowage {
@@ -21,7 +22,6 @@ PlanChoice choose_in(const StageForm& form, const CanonicalStages& canonical, co
   tell_form(TraceSink(&trace), "group", stages, form);
   Chosen chosen = planner.choose("group", stages, {}, target, TraceSink(&trace), to_beat, over);
   choice.schedule = with_form(with_launch(chosen.schedule.value_or(Schedule{}), planner, target), form);
-  choice.certificate = chosen.certificate;
   choice.records = std::move(trace.records);
   leave_out_published(choice.records, form);
   return choice;
@@ -38,13 +38,10 @@ PlanChoice best_choice(const CanonicalStages& canonical, const Planner& planner,
   Planned plan = planned(best);
   for (std::size_t f = 1; f < forms.size(); ++f) {
     const auto* const found = std::get_if<Plan>(&plan);
-    // A planner that finds more than the costs are of looks at each form as far as those do.
-    if (found != nullptr && over.stop_requested() && &planner.for_costs() == &planner) break;
+    if (found != nullptr && over.stop_requested()) break;
     PlanChoice other = found == nullptr ? choose_in(forms[f], canonical, planner, target, over)
                                         : choose_in(forms[f], canonical, planner, target, over, found->time.cycles);
     Planned of_other = planned(other);
-    const auto certificate = together(best.certificate, other.certificate);
-    best.certificate = other.certificate = certificate;
     if (!takes_less(of_other, plan)) continue;
     best = std::move(other);
     plan = std::move(of_other);
@@ -53,17 +50,37 @@ PlanChoice best_choice(const CanonicalStages& canonical, const Planner& planner,
   const bool costs_more =
       is_changed &&
       takes_less(published_plan("group", canonical.stages, with_launch({}, planner, target), target), plan);
-  if (!costs_more) return best;
-  PlanChoice published = choose_in({}, canonical, planner, target, over);
-  published.certificate = together(best.certificate, published.certificate);
-  return published;
+  return costs_more ? choose_in({}, canonical, planner, target, over) : best;
+}
+
+/// Of a planner that begins with the choice of another one.
+PlanChoice improved_choice(PlanChoice choice, const CanonicalStages& canonical, const Planner& planner,
+                           const Target& target, const std::stop_token& over) {
+  const auto planned = [&](const Schedule& schedule) {
+    return plan_chosen("group", canonical.stages, schedule, planner, target, {});
+  };
+  const Planned before = planned(choice.schedule);
+  const auto* const plan = std::get_if<Plan>(&before);
+  if (plan == nullptr) return choice;
+  ImprovedPlan better = improve_plan("group", canonical.stages, {}, planner, target, *plan, over);
+  if (better.has_other_form) choice.records.clear();
+  for (TraceRecord& record : better.records) choice.records.push_back(std::move(record));
+  choice.certificate = better.certificate;
+  if (better.schedule && takes_less(planned(*better.schedule), before)) choice.schedule = *std::move(better.schedule);
+  return choice;
 }
 
 }  // namespace
 
 PlanChoice choose_plan(const CanonicalStages& canonical, const Planner& planner, const Target& target,
-                       const std::stop_token& over) {
-  PlanChoice choice = best_choice(canonical, planner, target, over);
+                       const std::stop_token& over, const PlanChoice* known) {
+  // What another planner is to begin with is looked for to its end: nothing else says what a plan of the group is
+  // worth.
+  const bool is_known = known != nullptr && !known->cut_short;
+  PlanChoice choice = !improves(planner) ? best_choice(canonical, planner, target, over)
+                      : is_known         ? *known
+                                         : best_choice(canonical, planner.for_costs(), target, {});
+  if (improves(planner)) choice = improved_choice(std::move(choice), canonical, planner, target, over);
   const auto& proof = choice.certificate;
   choice.cut_short = over.stop_requested() && (!proof || proof->ended == Certificate::Ended::time);
   return choice;
@@ -132,6 +149,12 @@ void PlanChoices::add(const std::string& canonical_text, PlanChoice choice) {
   auto shared = std::make_shared<const PlanChoice>(std::move(choice));
   const std::scoped_lock lock(mutex_);
   choices_.try_emplace(canonical_text, std::move(shared));
+}
+
+PlanChoices& PlanChoices::for_costs() {
+  const std::scoped_lock lock(mutex_);
+  if (!for_costs_) for_costs_ = std::make_unique<PlanChoices>();
+  return *for_costs_;
 }
 
 PlanChoices::All PlanChoices::all() const {

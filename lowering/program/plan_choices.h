@@ -29,14 +29,16 @@ struct PlanChoice {
   bool cut_short = false;  ///< the search was stopped, and might have found better ones
 };
 
-/// When `over` is stopped the choice is the best that was found so far.
+/// When `over` is stopped the choice is the best that was found so far. `known` is what planner.for_costs() has chosen
+/// for the group, if that is another planner; without it that is asked first.
 PlanChoice choose_plan(const CanonicalStages& canonical, const Planner& planner, const Target& target,
-                       const std::stop_token& over = {});
+                       const std::stop_token& over = {}, const PlanChoice* known = nullptr);
 
 /// The same with a group's own names, for the trace of the fused operator `subject`.
 PlanChoice with_original_names(const PlanChoice& choice, const CanonicalStages& canonical, const std::string& subject);
 
-/// Choices by canonical text, of one planner and one target. Threads may share it.
+/// Choices by canonical text, of one planner and one target, and with them those of the planner that says its costs.
+/// Threads may share it.
 class PlanChoices {
  public:
   using All = std::map<std::string, std::shared_ptr<const PlanChoice>>;
@@ -50,11 +52,14 @@ class PlanChoices {
   void recall_by(Recall recall) { recall_ = std::move(recall); }
   /// Those that were found or added.
   [[nodiscard]] All all() const;
+  /// Choices of planner.for_costs(), where that is another planner.
+  [[nodiscard]] PlanChoices& for_costs();
 
  private:
   mutable std::mutex mutex_;
   All choices_;
   Recall recall_;
+  std::unique_ptr<PlanChoices> for_costs_;
 };
 
 }  // namespace stowage

@@ -16,6 +16,7 @@
 #include "lowering/model/sharing.h"
 #include "lowering/model/stage_form.h"
 #include "lowering/nest/lower.h"
+#include "lowering/program/improve_plan.h"
 #include "lowering/program/nearest_fit.h"
 #include "lowering/search/core_grids.h"
 #include "lowering/swtvm/planner_swtvm.h"
@@ -98,16 +99,6 @@ Planned plan_with_alignment(const std::string& name, const StageList& stages, co
 
 namespace {
 
-/// What was searched in one form and in another says together how good the better of both plans is.
-void prove_together(Planned& a, Planned& b) {
-  auto* const one = std::get_if<Plan>(&a);
-  auto* const other = std::get_if<Plan>(&b);
-  const auto none = std::optional<Certificate>();
-  const auto both = together(one == nullptr ? none : one->certificate, other == nullptr ? none : other->certificate);
-  if (one != nullptr) one->certificate = both;
-  if (other != nullptr) other->certificate = both;
-}
-
 /// Where a person's schedule exceeds the LDM, what instead of it could be planned.
 void tell_nearest(Decision& refused, const StageList& stages, const Schedule& wanted, const Target& target) {
   if (refused.rule != ldm_capacity_rule) return;
@@ -128,15 +119,42 @@ Planned published_plan(const std::string& name, const StageList& stages, const S
   return plan_group(name, stages, with_form(fixed, {}), SwtvmPlanner(), target, {});
 }
 
+namespace {
+
+/// What `planner` makes of what planner.for_costs() has planned, with the records of how that came about.
+Planned plan_beyond(const std::string& name, const StageList& stages, const Schedule& fixed, const Planner& planner,
+                    const Target& target, TraceSink trace, const std::stop_token& over) {
+  Trace records;
+  Planned planned = plan_group(name, stages, fixed, planner.for_costs(), target, TraceSink(&records));
+  if (auto* const before = std::get_if<Plan>(&planned)) {
+    ImprovedPlan better = improve_plan(name, stages, fixed, planner, target, *before, over);
+    before->certificate = better.certificate;
+    if (better.has_other_form) records.records.clear();
+    for (TraceRecord& record : better.records) records.records.push_back(std::move(record));
+    if (better.schedule) {
+      Planned improved = plan_chosen(name, stages, *better.schedule, planner, target, TraceSink(&records));
+      if (takes_less(improved, planned)) {
+        std::get<Plan>(improved).certificate = better.certificate;
+        std::get<Plan>(improved).is_fixed = before->is_fixed;
+        planned = std::move(improved);
+      }
+    }
+  }
+  for (TraceRecord& record : records.records) trace.add(std::move(record));
+  return planned;
+}
+
+}  // namespace
+
 Planned plan_group(const std::string& name, const StageList& stages, const Schedule& fixed, const Planner& planner,
                    const Target& target, TraceSink trace, const std::stop_token& over) {
+  if (improves(planner)) return plan_beyond(name, stages, fixed, planner, target, trace, over);
   // Of a group of which nothing is fixed as choose_plan() does it, so that both come to the same plan.
   const bool nothing_fixed = fixed == Schedule{};
   const Schedule given = with_launch(fixed, planner, target);
   const auto plan_in = [&](const StageForm& form, std::int64_t to_beat = std::numeric_limits<std::int64_t>::max()) {
     const Schedule wanted = with_form(given, form);
     Trace records;
-    std::optional<Certificate> certificate;
     Planned planned = plan_with_alignment(
         name, stages, wanted, target, trace.listening() ? TraceSink(&records) : TraceSink(),
         [&](const StageList& list, TraceSink sink) {
@@ -144,12 +162,10 @@ Planned plan_group(const std::string& name, const StageList& stages, const Sched
           const std::int64_t beyond = nothing_fixed ? to_beat : std::numeric_limits<std::int64_t>::max();
           const Chosen chosen =
               planner.choose(name, list, nothing_fixed ? Schedule{} : wanted, target, sink, beyond, over);
-          certificate = chosen.certificate;
           // What no split can hold, the published one cannot: its refusal says what is missing.
           if (!nothing_fixed && !chosen.schedule) return SwtvmPlanner().complete(name, list, wanted, target, sink);
           return planner.complete_chosen(name, list, chosen.schedule.value_or(wanted), target, sink);
         });
-    if (auto* const plan = std::get_if<Plan>(&planned)) plan->certificate = certificate;
     leave_out_published(records.records, form);
     return std::pair{std::move(planned), std::move(records)};
   };
@@ -158,15 +174,12 @@ Planned plan_group(const std::string& name, const StageList& stages, const Sched
   for (std::size_t f = 1; f < forms.size(); ++f) {
     const auto* const found = std::get_if<Plan>(&best.first);
     auto other = found == nullptr ? plan_in(forms[f]) : plan_in(forms[f], found->time.cycles);
-    prove_together(best.first, other.first);
     if (takes_less(other.first, best.first)) best = std::move(other);
   }
   const bool is_changed = std::none_of(forms.begin(), forms.end(), [](const StageForm& f) { return f == StageForm{}; });
   const bool by_itself = !fixed.merged && !fixed.lanes && !fixed.copied && !fixed.folded && !fixed.split && is_changed;
   if (by_itself && takes_less(published_plan(name, stages, given, target), best.first)) {
-    auto published = plan_in({});
-    prove_together(best.first, published.first);
-    best = std::move(published);
+    best = plan_in({});
   }
   if (auto* const plan = std::get_if<Plan>(&best.first)) plan->is_fixed = !nothing_fixed;
   if (auto* const refused = std::get_if<Decision>(&best.first); refused != nullptr && !nothing_fixed) {

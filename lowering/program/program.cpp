@@ -37,8 +37,10 @@ void choose_for_groups(const FusedGraph& fused, const std::map<std::string, Sche
   }
   std::vector<const CanonicalStages*> kinds;
   for (const auto& [text, canonical] : missing) kinds.push_back(&canonical);
-  parallel_for(kinds.size(), threads, stop,
-               [&](std::size_t k) { choices.add(kinds[k]->text, choose_plan(*kinds[k], planner, target, over)); });
+  parallel_for(kinds.size(), threads, stop, [&](std::size_t k) {
+    const auto known = improves(planner) ? choices.for_costs().find(kinds[k]->text) : nullptr;
+    choices.add(kinds[k]->text, choose_plan(*kinds[k], planner, target, over, known.get()));
+  });
 }
 
 /// `is_fixed`: a person fixed some of its schedule.
@@ -192,8 +194,7 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
   if (progress) progress("plan", 0, fused.groups.size());
   PlanChoices own;
   if (choices == nullptr) choices = &own;
-  const bool finds_more = &planner.for_costs() != &planner;
-  const std::stop_token enough = finds_more ? over : std::stop_token();
+  const std::stop_token enough = improves(planner) ? over : std::stop_token();
   choose_for_groups(fused, schedules, planner, target, *choices, threads, stop, enough);
   parallel_for(fused.groups.size(), threads, stop, [&](std::size_t g) {
     const FusedOperator& group = fused.groups[g];

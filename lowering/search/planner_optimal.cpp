@@ -8,7 +8,6 @@
 
 #include "lowering/model/group_trace.h"
 #include "lowering/search/planner_searched.h"
-#include "lowering/swtvm/planner_swtvm.h"
 
 namespace stowage {
 namespace {
@@ -44,46 +43,42 @@ LaunchedBy OptimalPlanner::launch(const Target& target) const { return searched(
 
 const Planner& OptimalPlanner::for_costs() const { return searched(); }
 
-Chosen OptimalPlanner::choose(const std::string& subject, const StageList& stages, const Schedule& fixed,
-                              const Target& target, TraceSink sink, std::int64_t to_beat,
-                              const std::stop_token& over) const {
+Chosen OptimalPlanner::improve(const std::string& subject, const StageList& stages, const Schedule& fixed,
+                               const Target& target, TraceSink sink, const Schedule* begin, std::int64_t to_beat,
+                               const std::stop_token& over) const {
   const Schedule person = with_launch(fixed, *this, target);
-  // To its end also where time is over: nothing else says what a plan of the group is worth.
-  Chosen chosen = searched().choose(subject, stages, person, target, sink, to_beat, {});
   const GroupModel model = build_group_model(stages, target);
   SearchStart start{std::numeric_limits<std::int64_t>::max(), to_beat, false};
-  if (chosen.schedule) {
-    auto begin = try_schedule(subject, model, *chosen.schedule, target, false);
-    if (!begin) {  // no split has a plan whose transfers are all aligned
+  std::optional<std::vector<ParallelSplit>> own;
+  if (begin != nullptr) {
+    auto known = try_schedule(subject, model, *begin, target, false);
+    if (!known) {  // no split has a plan whose transfers are all aligned
       start.unaligned = true;
-      begin = try_schedule(subject, model, *chosen.schedule, target, true);
+      known = try_schedule(subject, model, *begin, target, true);
     }
-    if (!begin) return chosen;  // the DMA can carry none out; plan_group.cpp says what is to be done then
-    start.cycles = begin->cycles;
-  } else if (to_beat == std::numeric_limits<std::int64_t>::max()) {
-    return chosen;
+    if (!known) return {};  // the DMA can carry none out; plan_group.cpp says what is done then
+    start.cycles = known->cycles;
+    start.to_beat = std::numeric_limits<std::int64_t>::max();
+    own = begin->parallel;
+  } else if (!over.stop_requested()) {
+    // What planner searched has there is no better, or that would be the plan; but its grid is a good one.
+    const Chosen other = searched().choose(subject, stages, person, target, sink, to_beat, over);
+    if (other.schedule) own = other.schedule->parallel;
   }
-  const auto own = chosen.schedule ? chosen.schedule->parallel : std::nullopt;
   SearchedSpace found = search_own_grid_first(subject, model, person, own, target, start, limits_, over);
-  const std::int64_t before = start.cycles;
-  chosen.certificate = found.certificate;
-  if (found.best) chosen.schedule = std::move(found.best);
-  const Certificate& certificate = *chosen.certificate;
-  if (chosen.schedule) {
+  const Certificate& certificate = found.certificate;
+  if (found.best || begin != nullptr) {
     group_trace(sink, subject, model)
-        .add(OptimumSearched{certificate.cycles, certificate.least_cycles, before, certificate.planned,
+        .add(OptimumSearched{certificate.cycles, certificate.least_cycles, to_beat, certificate.planned,
                              certificate.bounded, certificate.ended == Certificate::Ended::time,
                              certificate.ended == Certificate::Ended::schedules});
   }
-  return chosen;
+  return {std::move(found.best), certificate};
 }
 
 Scheduled OptimalPlanner::complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
                                    const Target& target, TraceSink trace) const {
-  const Schedule person = with_launch(fixed, *this, target);
-  const Chosen chosen = choose(subject, stages, person, target, trace, std::numeric_limits<std::int64_t>::max(), {});
-  if (chosen.schedule) return complete_chosen(subject, stages, *chosen.schedule, target, trace);
-  return SwtvmPlanner().complete(subject, stages, person, target, trace);
+  return searched().complete(subject, stages, fixed, target, trace);
 }
 
 Scheduled OptimalPlanner::complete_chosen(const std::string& subject, const StageList& stages, const Schedule& chosen,

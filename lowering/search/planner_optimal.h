@@ -18,11 +18,12 @@ class OptimalPlanner : public Planner {
   /// Planner searched: strategies ask for hundreds of groups, of which few are chosen, and an optimum is at most what
   /// that finds.
   [[nodiscard]] const Planner& for_costs() const override;
+  /// As planner searched does it: what this one finds beyond, plan_group() and choose_plan() ask for.
   [[nodiscard]] Scheduled complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
                                    const Target& target, TraceSink trace) const override;
-  [[nodiscard]] Chosen choose(const std::string& subject, const StageList& stages, const Schedule& fixed,
-                              const Target& target, TraceSink trace, std::int64_t to_beat,
-                              const std::stop_token& over) const override;
+  [[nodiscard]] Chosen improve(const std::string& subject, const StageList& stages, const Schedule& fixed,
+                               const Target& target, TraceSink trace, const Schedule* begin, std::int64_t to_beat,
+                               const std::stop_token& over) const override;
   [[nodiscard]] Scheduled complete_chosen(const std::string& subject, const StageList& stages, const Schedule& chosen,
                                           const Target& target, TraceSink trace) const override;
 
