@@ -148,6 +148,7 @@ TEST_CASE("what a core sends in pieces is named by the core that has it only") {
   CHECK(check_nest(nest, target).faults.empty());
   std::mt19937 random(7);
   check_computes(nest, target, EmulationLevel::check, random, /*sanitize=*/true);
+  check_computes(nest, target, EmulationLevel::strict, random, /*sanitize=*/true);
 }
 
 TEST_CASE("what is sent by registers has its cost, in closed form and simulated") {
