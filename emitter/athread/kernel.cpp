@@ -158,13 +158,23 @@ void emit_member(const KernelContext& k, CWriter& out, BufferId b) {
   out.line(std::move(line));
 }
 
-/// Buffers at their planned offsets, gaps named; buffers that share memory become a union. Returns the bytes.
+/// Whether what begins at an offset, or behind it, is sent register by register.
+bool is_sent_from(const KernelContext& k, std::int64_t offset) {
+  return std::any_of(k.barriers.sent_at.begin(), k.barriers.sent_at.end(), [&](const auto& sent) {
+    return k.nest.buffers[sent.second.from.buffer].offset >= offset ||
+           k.nest.buffers[sent.second.to.buffer].offset >= offset;
+  });
+}
+
+/// Buffers at their planned offsets, gaps named; buffers that share memory become a union. Returns the bytes. Where
+/// the last is sent register by register, its last register is whole.
 std::int64_t emit_buffers(const KernelContext& k, CWriter& out) {
   const auto ids = k.nest.buffers.ids();
   std::vector<BufferId> order(ids.begin(), ids.end());
   std::stable_sort(order.begin(), order.end(),
                    [&](BufferId a, BufferId b) { return k.nest.buffers[a].offset < k.nest.buffers[b].offset; });
   std::int64_t end = 0;
+  std::int64_t last = 0;
   int gaps = 0;
   const auto gap_to = [&](std::int64_t from, std::int64_t offset) {
     check(offset >= from, "LDM buffers out of order");
@@ -197,9 +207,13 @@ std::int64_t emit_buffers(const KernelContext& k, CWriter& out) {
       out.close("};");
     }
     end = cluster_end;
+    last = begin;
     i = j;
   }
-  return end;
+  if (!is_sent_from(k, last)) return end;
+  const std::int64_t whole = ceil_div(end, std::int64_t{bytes_of_register}) * bytes_of_register;
+  gap_to(end, whole);
+  return whole;
 }
 
 /// The struct of the LDM and its compile-time checks. Returns its size as C lays it out.

@@ -41,6 +41,7 @@ ImprovedPlan improve_plan(const std::string& name, const StageList& stages, cons
     if (is_own) best.records = told.records;
     if (!found.schedule) continue;
     least = found.certificate->cycles;
+    if (!is_own) leave_out_published(told.records, form);
     best.schedule = with_form(*std::move(found.schedule), form);
     best.records = std::move(told.records);
     best.has_other_form = !is_own;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Panels that the cores of a mesh exchange by register communication, as the matrix products of swDNN and swGEMM do:
 // nests that are written, checked, timed, emitted, compiled and run.
+#include <algorithm>
 #include <map>
 #include <random>
 
@@ -134,6 +135,26 @@ TEST_CASE("panels go along rows and down columns of the mesh, register by regist
   }
   CHECK_THAT(kernel, Catch::Contains("simd_putr(sent[i], TO_ALL);") && Catch::Contains("simd_getc(taken[i]);"));
   CHECK_THAT(kernel, Catch::Contains("broadcast_along_row(core % 8 == t_s, ldm->t_AA, ldm->t_AR, 128);"));
+}
+
+TEST_CASE("the last register of a box that is sent lies before the parameters, also where the box ends earlier") {
+  Product product;
+  product.tile_x = product.tile_y = 1;
+  product.tile_k = 3;
+  // 12 bytes of B are the last buffer.
+  const std::string moved = replaced(product.text(), "buffer BR f32[3,1] at 96", "buffer BR f32[3,1] at 128");
+  const LoopNest nest = parsed(replaced(moved, "buffer CC f32[1,1] at 128", "buffer CC f32[1,1] at 96"));
+  const Target target = fixtures::sunway();
+  CHECK(verify(nest, target).value_or("sound") == "sound");
+  std::mt19937 random(11);
+  for (const EmulationLevel level : {EmulationLevel::check, EmulationLevel::strict})
+    check_computes(nest, target, level, random);
+  const EmittedProgram emitted = emit_athread(fixtures::program_of(nest, target));
+  const auto kernel = std::find_if(emitted.files.begin(), emitted.files.end(), [](const EmittedFile& file) {
+    return file.path.find("matmul") != std::string::npos;
+  });
+  REQUIRE(kernel != emitted.files.end());
+  CHECK_THAT(kernel->text, Catch::Contains("B: 12 bytes at 128 */\n  char gap4_[20];\n  struct matmul_"));
 }
 
 TEST_CASE("what a core sends in pieces is named by the core that has it only") {

@@ -103,10 +103,11 @@ TEST_CASE("fault: a register that nobody sends is told with what every core does
       "if (core == 7) { for (int i = 0; i < 32; i++) { ldm->b[i] = 0; } } else if (core == 20 || core == 21) {\n"
       "athread_syn(ROW_SCOPE, 0xff); } else if (core % 2) { doublev4 *box = (doublev4 *)ldm->a; *box = "
       "simd_getr(*box); }";
-  check_run_refused(doubling_job(kernel, EmulationLevel::check), "emulation-deadlock",
-                    {"waits for a register that nobody sends along row 0: ", "cores 0, 2, 4", "have returned",
-                     "cores 1, 3, 5, 9, 11, 13, 15, 17, ... wait at double.s.c:23 (to take along the row)",
-                     "cores 20-21 wait at double.s.c:23 (at a barrier)"});
+  check_run_refused(
+      doubling_job(kernel, EmulationLevel::check), "emulation-deadlock",
+      {"waits for a register that nobody sends along row 0: ", "cores 0, 2, 4", "have returned",
+       "cores 1, 3, 5, 9, 11, 13, 15, 17, 19, 23, 25,", ", 61, 63 wait at double.s.c:23 (to take along the row)",
+       "cores 20-21 wait at double.s.c:23 (at a barrier)"});
 }
 
 TEST_CASE("fault: what is sent and never taken, taken as something else, or sent to nobody") {
@@ -135,14 +136,50 @@ TEST_CASE("fault: what is sent and never taken, taken as something else, or sent
 TEST_CASE("fault: a broadcast of which a core takes less, or that a core does not come to, register by register") {
   KernelText less;
   less.compute = "along_row(core % 8 == 5, ldm->a, ldm->b, core == 17 ? 64 : 128);";
-  check_run_refused(doubling_job(less, EmulationLevel::strict), "emulation-registers",
-                    {"core 17 never took what was sent here along its row"});
+  check_run_refused(doubling_job(less, EmulationLevel::strict), "emulation-broadcast",
+                    {"takes a register of a box of 64 bytes, where core 21 sent one of a box of 128"});
   KernelText returned;
   returned.members = "float a[256]; float b[256];";
   returned.compute = "if (core == 17) return; along_row(core % 8 == 5, ldm->a, ldm->b, 1024);";
   check_run_refused(doubling_job(returned, EmulationLevel::strict), "emulation-deadlock",
                     {"double.s.c:22 (to take along the row)", "core 21 waits at double.s.c:22 (to send along the row)",
                      "have returned"});
+}
+
+TEST_CASE("fault: boxes of other sizes, also where all together are as many registers") {
+  KernelText kernel;
+  kernel.members = "float a[64]; float b[32]; float c[96];";
+  kernel.compute =
+      "along_row(core % 8 == 5, ldm->a, ldm->c, core == 17 ? 64 : 128); "
+      "along_row(core % 8 == 5, ldm->a, ldm->c + 32, core == 17 ? 192 : 128);";
+  check_run_refused(doubling_job(kernel, EmulationLevel::count), "emulation-broadcast",
+                    {"takes 64 bytes", "of which core 21 sends 128 bytes"});
+  check_run_refused(doubling_job(kernel, EmulationLevel::strict), "emulation-broadcast",
+                    {"takes a register of a box of 64 bytes, where core 21 sent one of a box of 128 (double.s.c:22"});
+}
+
+TEST_CASE("fault: a box where a register has come first, at every level") {
+  KernelText kernel;
+  kernel.members = "float a[32]; float b[32]; float c[32];";
+  kernel.compute =
+      "doublev4 v = {0}; if (core % 8 == 5) { simd_putr(v, 8); } along_row(core % 8 == 5, ldm->a, ldm->c, 32); "
+      "if (core % 8 != 5) { v = simd_getr(v); } ldm->b[0] = (float)v[0];";
+  for (const auto level : {EmulationLevel::count, EmulationLevel::check})
+    check_run_refused(doubling_job(kernel, level), "emulation-broadcast",
+                      {"takes a box, where a register of core ", "has come first (double.s.c:22)"});
+  check_run_refused(doubling_job(kernel, EmulationLevel::strict), "emulation-broadcast",
+                    {"takes a register of a box of 32 bytes, where core ", "sent one of a box of 0"});
+}
+
+TEST_CASE("fault: a row of which some cores run nothing") {
+  KernelText kernel;
+  kernel.members = "float a[32]; float b[32]; float c[32];";
+  kernel.compute = "along_row(core % 8 == 1, ldm->a, ldm->c, 128);";
+  for (const auto level : all_levels) {
+    EmulationJob job = doubling_job(kernel, level);
+    job.cores = 60;
+    check_run_refused(job, "emulation-broadcast", {"a box for all cores of a row, on 4 of which nothing runs"});
+  }
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A box goes from the LDM of one core to those of all others of its row or column. The machine sends it register by
 // register, which takes some 50 switches between cores for a box of 5 KiB. So does level strict; at the others the box
-// is copied at once, when the last of the cores has come: no core does anything else meanwhile, on the machine either.
+// is copied at once, when the last of the cores has come. On the machine a sender goes on when its last registers are in
+// the others' buffers, and no other core does anything else meanwhile.
 #include <string.h>
 
 #include "swemu.h"
@@ -13,23 +14,30 @@ static long place_in_ldm(const struct swemu_core* core) {
   return (long)((const char*)core->mesh.broadcast.to - core->fiber->arena);
 }
 
-/* The cores of the team, each so many behind the last, stand still. */
-static void copy_to_team(int first, int step, int end) {
+/* All cores of the team stand still. */
+static void copy_to_team(enum swemu_bus bus) {
+  const struct swemu_team team = swemu_team_of(swemu_core->id, bus);
   const struct swemu_core* sender = NULL;
-  for (int id = first; id < end; id += step) {
-    const struct swemu_core* core = &swemu_cores[id];
+  for (int i = 0; i < team.size; ++i) {
+    const struct swemu_core* core = &swemu_cores[team.first + i * team.step];
     if (!core->mesh.broadcast.sends) continue;
-    if (sender) swemu_fatal("emulation-broadcast", core->waiting.at, id, "sends what core %d sends too", sender->id);
+    if (sender)
+      swemu_fatal("emulation-broadcast", core->waiting.at, core->id, "sends what core %d sends too", sender->id);
     sender = core;
   }
   if (!sender)
-    swemu_fatal("emulation-broadcast", swemu_cores[first].waiting.at, first,
+    swemu_fatal("emulation-broadcast", swemu_cores[team.first].waiting.at, team.first,
                 "takes %d bytes, which none of the cores that take them sends",
-                swemu_cores[first].mesh.broadcast.bytes);
-  for (int id = first; id < end; id += step) {
-    const struct swemu_core* core = &swemu_cores[id];
+                swemu_cores[team.first].mesh.broadcast.bytes);
+  for (int i = 0; i < team.size; ++i) {
+    const struct swemu_core* core = &swemu_cores[team.first + i * team.step];
+    const struct swemu_inbox* inbox = &core->mesh.inboxes[bus];
+    if (inbox->count > 0)
+      swemu_fatal("emulation-broadcast", core->waiting.at, core->id,
+                  "takes a box, where a register of core %d has come first (%s:%d)", inbox->held[inbox->first].sender,
+                  inbox->held[inbox->first].sent_at->file, inbox->held[inbox->first].sent_at->line);
     if (place_in_ldm(core) != place_in_ldm(sender) || core->mesh.broadcast.bytes != sender->mesh.broadcast.bytes)
-      swemu_fatal("emulation-broadcast", core->waiting.at, id,
+      swemu_fatal("emulation-broadcast", core->waiting.at, core->id,
                   "takes %d bytes at LDM byte %ld, of which core %d sends %d bytes to byte %ld",
                   core->mesh.broadcast.bytes, place_in_ldm(core), sender->id, sender->mesh.broadcast.bytes,
                   place_in_ldm(sender));
@@ -38,19 +46,17 @@ static void copy_to_team(int first, int step, int end) {
   }
 }
 
-static void copy_down_column(void) {
-  copy_to_team(swemu_core->id % swemu_config.columns, swemu_config.columns, swemu_run.threads);
-}
-
-static void copy_along_row(void) {
-  const int row = swemu_core->id / swemu_config.columns;
-  copy_to_team(row * swemu_config.columns, 1, (row + 1) * swemu_config.columns);
-}
+static void copy_down_column(void) { copy_to_team(SWEMU_COLUMN); }
+static void copy_along_row(void) { copy_to_team(SWEMU_ROW); }
 
 static void broadcast(struct swemu_site* site, enum swemu_bus bus, swemu_by_register by_register, int sends,
                       const void* from, void* to, int bytes) {
   struct swemu_core* core = swemu_core;
   if (!core) swemu_fatal("emulation-misuse", site, -1, "a broadcast began on the management core");
+  const int idle = swemu_team_of(core->id, bus).idle;
+  if (idle > 0)
+    swemu_fatal("emulation-broadcast", site, core->id, "a box for all cores of a %s, on %d of which nothing runs",
+                swemu_bus_name(bus), idle);
   core->mesh.broadcast.sends = sends;
   core->mesh.broadcast.from = from;
   core->mesh.broadcast.to = to;

@@ -6,27 +6,20 @@
 
 #include "swemu_state.h"
 
-/* The cores along a bus are those from `first` on, each `step` behind the last. */
-struct team {
-  int first, step, size;
-  int place; /* in it, of the core that asks */
-  int idle;  /* cores of the bus on which nothing runs */
-};
-
-static struct team team_of(int core, enum swemu_bus bus) {
+struct swemu_team swemu_team_of(int core, enum swemu_bus bus) {
   const int columns = swemu_config.columns;
   const int row = core / columns;
   const int column = core % columns;
   if (bus == SWEMU_ROW) {
     const int left = swemu_run.threads - row * columns;
     const int size = left < columns ? left : columns;
-    return (struct team){row * columns, 1, size, column, columns - size};
+    return (struct swemu_team){row * columns, 1, size, column, columns - size};
   }
   const int size = (swemu_run.threads - column + columns - 1) / columns;
-  return (struct team){column, columns, size, row, swemu_config.cores / columns - size};
+  return (struct swemu_team){column, columns, size, row, (swemu_config.cores - column + columns - 1) / columns - size};
 }
 
-static const char* bus_name(enum swemu_bus bus) { return bus == SWEMU_ROW ? "row" : "column"; }
+const char* swemu_bus_name(enum swemu_bus bus) { return bus == SWEMU_ROW ? "row" : "column"; }
 
 static struct swemu_core* core_on(struct swemu_site** site, enum swemu_bus bus, size_t bytes, const char* what) {
   struct swemu_core* core = swemu_core;
@@ -34,12 +27,16 @@ static struct swemu_core* core_on(struct swemu_site** site, enum swemu_bus bus, 
   if (core->mesh.broadcasting_from) *site = core->mesh.broadcasting_from;
   if (bytes > SWEMU_REGISTER_BYTES)
     swemu_fatal("emulation-registers", *site, core->id, "%zu bytes are %s along the %s, and a register has %d", bytes,
-                what, bus_name(bus), SWEMU_REGISTER_BYTES);
+                what, swemu_bus_name(bus), SWEMU_REGISTER_BYTES);
   return core;
 }
 
+static int box_of(const struct swemu_core* core) {
+  return core->mesh.broadcasting_from ? core->mesh.broadcast.bytes : 0;
+}
+
 /* A core that has no room for one more register, of those that it goes to. */
-static struct swemu_core* full_one(const struct team* team, enum swemu_bus bus, int to) {
+static struct swemu_core* full_one(const struct swemu_team* team, enum swemu_bus bus, int to) {
   for (int i = 0; i < team->size; ++i) {
     if (to == SWEMU_TO_ALL ? i == team->place : i != to) continue;
     struct swemu_core* core = &swemu_cores[team->first + i * team->step];
@@ -59,16 +56,16 @@ static void come_to(struct swemu_core* core, enum swemu_bus bus, const struct sw
 
 void swemu_send_register(struct swemu_site* site, enum swemu_bus bus, const void* value, size_t bytes, int to) {
   struct swemu_core* core = core_on(&site, bus, bytes, "sent");
-  const struct team team = team_of(core->id, bus);
+  const struct swemu_team team = swemu_team_of(core->id, bus);
   if (to != SWEMU_TO_ALL && (to < 0 || to >= team.size || to == team.place))
     swemu_fatal("emulation-registers", site, core->id,
                 "sends to core %d of its %s, which has %d, itself number %d of these (%d: to all others)", to,
-                bus_name(bus), team.size, team.place, SWEMU_TO_ALL);
+                swemu_bus_name(bus), team.size, team.place, SWEMU_TO_ALL);
   if (to == SWEMU_TO_ALL && team.idle > 0)
     swemu_fatal("emulation-registers", site, core->id,
-                "sends to all cores of its %s, on %d of which nothing runs that would take it", bus_name(bus),
+                "sends to all cores of its %s, on %d of which nothing runs that would take it", swemu_bus_name(bus),
                 team.idle);
-  struct swemu_register sent = {.bytes = (int)bytes, .sender = core->id, .sent_at = site};
+  struct swemu_register sent = {.bytes = (int)bytes, .box_bytes = box_of(core), .sender = core->id, .sent_at = site};
   memcpy(sent.value, value, bytes);
   pthread_mutex_lock(&swemu_lock);
   for (struct swemu_core* full = full_one(&team, bus, to); full; full = full_one(&team, bus, to)) {
@@ -86,7 +83,7 @@ void swemu_send_register(struct swemu_site* site, enum swemu_bus bus, const void
 static void tell_senders(struct swemu_core* core, enum swemu_bus bus) {
   struct swemu_inbox* inbox = &core->mesh.inboxes[bus];
   if (!inbox->waiting_senders) return;
-  const struct team team = team_of(core->id, bus);
+  const struct swemu_team team = swemu_team_of(core->id, bus);
   for (int i = 0; i < team.size; ++i) {
     struct swemu_core* other = &swemu_cores[team.first + i * team.step];
     const struct swemu_waiting* waits = &other->waiting;
@@ -109,6 +106,10 @@ void swemu_take_register(struct swemu_site* site, enum swemu_bus bus, void* valu
   if (taken->bytes != (int)bytes)
     swemu_fatal("emulation-registers", site, core->id, "takes %zu bytes, where core %d sent %d (%s:%d)", bytes,
                 taken->sender, taken->bytes, taken->sent_at->file, taken->sent_at->line);
+  if (taken->box_bytes != box_of(core))
+    swemu_fatal("emulation-broadcast", site, core->id,
+                "takes a register of a box of %d bytes, where core %d sent one of a box of %d (%s:%d; 0: of none)",
+                box_of(core), taken->sender, taken->box_bytes, taken->sent_at->file, taken->sent_at->line);
   memcpy(value, taken->value, bytes);
   inbox->first = (inbox->first + 1) % SWEMU_BUFFERED_REGISTERS;
   --inbox->count;
@@ -137,7 +138,7 @@ void swemu_check_registers(void) {
       const struct swemu_register* left = &inbox->held[inbox->first];
       swemu_problem(SWEMU_ERROR, "emulation-registers", left->sent_at, left->sender,
                     "core %d never took what was sent here along its %s: the kernel ended with %d register%s waiting",
-                    i, bus_name((enum swemu_bus)bus), inbox->count, inbox->count > 1 ? "s" : "");
+                    i, swemu_bus_name((enum swemu_bus)bus), inbox->count, inbox->count > 1 ? "s" : "");
       inbox->count = 0;
     }
   }

@@ -7,8 +7,8 @@
 
 #include "swemu_wait.h"
 
-/* How many registers a buffer of the machine holds nobody has published; the least number that a program was seen to
- * need is one. 4 are assumed; at level strict 1 to 4, as the seed says. */
+/* How many registers a buffer of the machine holds nobody has published. 4 are assumed; at level strict 1 to 4, as the
+ * seed says, the same ones for all kernels of a spawn. */
 enum { SWEMU_REGISTER_BYTES = 32, SWEMU_BUFFERED_REGISTERS = 4, SWEMU_TO_ALL = 8 };
 
 static inline int swemu_registers_of(int bytes) { return (bytes + SWEMU_REGISTER_BYTES - 1) / SWEMU_REGISTER_BYTES; }
@@ -16,6 +16,7 @@ static inline int swemu_registers_of(int bytes) { return (bytes + SWEMU_REGISTER
 struct swemu_register {
   unsigned char value[SWEMU_REGISTER_BYTES];
   int bytes;
+  int box_bytes; /* of the box that it is a part of; 0: of none */
   int sender;
   struct swemu_site* sent_at;
 };
@@ -40,6 +41,15 @@ struct swemu_on_mesh {
     int bytes;
   } broadcast;
 };
+
+/* The cores along a bus are those from `first` on, each `step` behind the last. */
+struct swemu_team {
+  int first, step, size;
+  int place; /* in it, of the core that asks */
+  int idle;  /* cores of the bus on which nothing runs */
+};
+struct swemu_team swemu_team_of(int core, enum swemu_bus bus);
+const char* swemu_bus_name(enum swemu_bus bus);
 
 void swemu_begin_registers(void); /* of a spawn: nothing has been sent */
 /* What was sent and never taken, of which the next kernel would take the first. All cores stand still. */

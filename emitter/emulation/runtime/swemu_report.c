@@ -81,7 +81,7 @@ static void record(enum swemu_severity severity, const char* code, const char* f
 
 static void record_formatted(enum swemu_severity severity, const char* code, const struct swemu_site* site, int core,
                              const char* format, va_list arguments) {
-  char text[1500];
+  char text[20000];
   vsnprintf(text, sizeof text, format, arguments);
   pthread_mutex_lock(&lock);
   record(severity, code, site ? site->file : "", site ? site->line : 0, core, text);

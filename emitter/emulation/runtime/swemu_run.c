@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches: one worker per host core claims compute cores from a counter and runs each on a fiber. A core that never
-// blocks runs to its end and hands its stack and LDM to the next; only a barrier makes a worker hold several, and then
+// blocks runs to its end and hands its stack and LDM to the next; only one that waits makes a worker hold several, and then
 // no more than its share, as it keeps them to their ends.
 //
 // One spawn may run several kernels with barriers between. For counts, checks and messages each of them is a launch.

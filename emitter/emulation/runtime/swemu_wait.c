@@ -118,11 +118,7 @@ static void append_alike(struct text* text, const struct swemu_core* first) {
     if (!waits_alike(&swemu_cores[i], first)) continue;
     int last = i;
     while (last + 1 < swemu_run.threads && waits_alike(&swemu_cores[last + 1], first)) ++last;
-    if (ranges++ == 8) {
-      append(text, ", ...");
-      break;
-    }
-    append(text, ranges > 1 ? ", %d" : "%d", i);
+    append(text, ranges++ ? ", %d" : "%d", i);
     if (last > i) append(text, "-%d", last);
     i = last;
   }
@@ -142,18 +138,13 @@ static void append_alike(struct text* text, const struct swemu_core* first) {
 
 /* What each core does, those that wait alike together. */
 static const char* what_cores_do(char* buffer, size_t size) {
-  enum { MOST_GROUPS = 6 };
   struct text text = {buffer, size};
   int groups = 0;
   for (int i = 0; i < swemu_run.threads; ++i) {
     int is_first = 1;
     for (int k = 0; k < i && is_first; ++k) is_first = !waits_alike(&swemu_cores[k], &swemu_cores[i]);
     if (!is_first) continue;
-    if (groups++ == MOST_GROUPS) {
-      append(&text, "; and so on");
-      break;
-    }
-    if (groups > 1) append(&text, "; ");
+    if (groups++) append(&text, "; ");
     append_alike(&text, &swemu_cores[i]);
   }
   return buffer;
@@ -171,7 +162,7 @@ static void report_deadlock(void) {
   for (int i = 0; i < swemu_run.threads && !first; ++i)
     if (swemu_cores[i].waiting.what != SWEMU_GOES_ON) first = &swemu_cores[i];
   struct swemu_site* at = first->waiting.at;
-  char all[1000];
+  static char all[16384]; /* 64 cores, each at a place of its own */
   what_cores_do(all, sizeof all);
   char bus[40];
   bus_text(bus, sizeof bus, first->waiting.bus, first->id);
