@@ -2,28 +2,20 @@
 #include "core/channel_blocks.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "core/check.h"
+#include "core/transpose.h"
 
 namespace stowage {
 namespace {
 
 /// [count, rows, columns] becomes [count, columns, rows]. The result has shape `shape`.
 Tensor transposed_each(const Tensor& tensor, std::int64_t rows, std::int64_t columns, Shape shape) {
-  const auto width = static_cast<std::int64_t>(byte_size(tensor.type()));
-  std::vector<std::byte> bytes(tensor.bytes().size());
-  const std::byte* from = tensor.bytes().data();
-  for (std::int64_t first = 0; first < tensor.size(); first += rows * columns) {
-    std::byte* const to = bytes.data() + first * width;
-    for (std::int64_t row = 0; row < rows; ++row) {
-      for (std::int64_t column = 0; column < columns; ++column, from += width) {
-        std::memcpy(to + (column * rows + row) * width, from, static_cast<std::size_t>(width));
-      }
-    }
-  }
-  return Tensor(tensor.type(), std::move(shape), std::move(bytes));
+  return Tensor::filled(tensor.type(), std::move(shape), [&](std::span<std::byte> to) {
+    transpose_each(tensor.bytes(), to, byte_size(tensor.type()), static_cast<std::size_t>(rows),
+                   static_cast<std::size_t>(columns));
+  });
 }
 
 std::int64_t elements_behind(const Shape& shape, std::size_t dimension) {

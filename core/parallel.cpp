@@ -47,4 +47,12 @@ void parallel_for(std::size_t count, unsigned threads, const std::stop_token& st
   if (failure) std::rethrow_exception(failure);
 }
 
+void parallel_ranges(std::size_t count, std::size_t item_bytes,
+                     const std::function<void(std::size_t first, std::size_t end)>& work) {
+  constexpr std::size_t range_bytes = std::size_t{1} << 19;  // some 100 us of copying; a thread starts in less
+  const std::size_t step = std::max<std::size_t>(1, range_bytes / std::max<std::size_t>(1, item_bytes));
+  const std::size_t ranges = count / step + (count % step != 0 ? 1 : 0);
+  parallel_for(ranges, 0, {}, [&](std::size_t i) { work(i * step, std::min(count, (i + 1) * step)); });
+}
+
 }  // namespace stowage

@@ -18,4 +18,9 @@ void run_on_threads(std::size_t threads, const std::function<void()>& work);
 void parallel_for(std::size_t count, unsigned threads, const std::stop_token& stop,
                   const std::function<void(std::size_t)>& work);
 
+/// Calls work(first, end) for ranges that make up 0 … count - 1, on all of the host's cores where the items, of
+/// `item_bytes` bytes each, are worth starting threads for; else once, for all. As parallel_for() does.
+void parallel_ranges(std::size_t count, std::size_t item_bytes,
+                     const std::function<void(std::size_t first, std::size_t end)>& work);
+
 }  // namespace stowage

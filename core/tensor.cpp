@@ -33,10 +33,32 @@ std::vector<std::int64_t> row_major_strides(std::span<const std::int64_t> shape)
 
 std::string to_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ",")); }
 
-Tensor::Tensor(ElementType type, Shape shape, std::vector<std::byte> bytes)
-    : type_(type), shape_(std::move(shape)), bytes_(std::make_shared<const std::vector<std::byte>>(std::move(bytes))) {
-  check(static_cast<std::int64_t>(bytes_->size()) == element_count(shape_) * byte_size(type_),
+Tensor::Tensor(ElementType type, Shape shape, std::vector<std::byte> bytes) : type_(type), shape_(std::move(shape)) {
+  own(std::move(bytes));
+}
+
+Tensor::Tensor(ElementType type, Shape shape, std::string bytes) : type_(type), shape_(std::move(shape)) {
+  own(std::move(bytes));
+}
+
+template <class Bytes>
+void Tensor::own(Bytes bytes) {
+  check(static_cast<std::int64_t>(bytes.size()) == element_count(shape_) * byte_size(type_),
         "tensor bytes do not fit its shape");
+  const auto owned = std::make_shared<const Bytes>(std::move(bytes));
+  byte_count_ = owned->size();
+  data_ = {owned, std::as_bytes(std::span(*owned)).data()};
+}
+
+Tensor Tensor::filled(ElementType type, Shape shape, const std::function<void(std::span<std::byte>)>& fill) {
+  Tensor tensor;
+  tensor.byte_count_ = static_cast<std::size_t>(element_count(shape) * byte_size(type));
+  tensor.type_ = type;
+  tensor.shape_ = std::move(shape);
+  const auto bytes = std::make_shared_for_overwrite<std::byte[]>(tensor.byte_count_);
+  fill({bytes.get(), tensor.byte_count_});
+  tensor.data_ = {bytes, bytes.get()};
+  return tensor;
 }
 
 Tensor Tensor::of_floats(Shape shape, std::span<const float> values) {
@@ -51,11 +73,6 @@ Tensor Tensor::scalar(ElementType type, double value) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(byte_size(type)));
   store_element(type, value, bytes.data());
   return Tensor(type, {}, std::move(bytes));
-}
-
-std::span<const std::byte> Tensor::bytes() const {
-  if (!bytes_) return {};
-  return *bytes_;
 }
 
 namespace {

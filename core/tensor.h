@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -31,9 +32,13 @@ class Tensor {
   Tensor() = default;
   /// Takes row-major bytes; their number must be element_count(shape) * byte_size(type).
   Tensor(ElementType type, Shape shape, std::vector<std::byte> bytes);
+  /// The same of bytes that were read as a string, as protobuf does.
+  Tensor(ElementType type, Shape shape, std::string bytes);
 
   template <class T>
   static Tensor from(ElementType type, Shape shape, std::span<const T> values);
+  /// Elements that `fill` writes, every one of them: memory of large tensors is not cleared before.
+  static Tensor filled(ElementType type, Shape shape, const std::function<void(std::span<std::byte>)>& fill);
   static Tensor of_floats(Shape shape, std::span<const float> values);
   static Tensor of_int64s(Shape shape, std::span<const std::int64_t> values);
   static Tensor scalar(ElementType type, double value);
@@ -41,7 +46,7 @@ class Tensor {
   [[nodiscard]] ElementType type() const { return type_; }
   [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] std::int64_t size() const { return element_count(shape_); }
-  [[nodiscard]] std::span<const std::byte> bytes() const;
+  [[nodiscard]] std::span<const std::byte> bytes() const { return {data_.get(), data_ ? byte_count_ : 0}; }
   /// The elements as T; T must have the size of the element type.
   template <class T>
   [[nodiscard]] std::span<const T> as() const {
@@ -58,7 +63,11 @@ class Tensor {
  private:
   ElementType type_ = ElementType::f32;
   Shape shape_ = {0};
-  std::shared_ptr<const std::vector<std::byte>> bytes_;
+  template <class Bytes>
+  void own(Bytes bytes);
+
+  std::shared_ptr<const std::byte> data_;  ///< into whatever holds the elements
+  std::size_t byte_count_ = 0;
 };
 
 template <class T>

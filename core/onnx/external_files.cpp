@@ -46,20 +46,23 @@ class Collector {
 
 }  // namespace
 
+std::set<std::string> onnx_import::external_files(const Model& model) {
+  Collector collector;
+  collector.graph(model.proto.graph());
+  for (const auto& function : model.proto.functions()) collector.nodes(function.node());
+  return std::move(collector.files);
+}
+
 std::set<std::string> onnx_external_files(const std::string& path, const std::stop_token& stop) {
   Diagnostics ignored;
-  Collector collector;
   try {
     const auto model = onnx_import::load_model(path, ignored, stop);
-    if (!model) return {};
-    collector.graph(model->proto.graph());
-    for (const auto& function : model->proto.functions()) collector.nodes(function.node());
+    return model ? onnx_import::external_files(*model) : std::set<std::string>();
   } catch (const InternalError&) {
     throw;
   } catch (const std::exception&) {
     return {};  // of protobuf, or memory ran out
   }
-  return std::move(collector.files);
 }
 
 }  // namespace stowage

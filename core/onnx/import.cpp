@@ -11,6 +11,7 @@
 
 #include "core/number_text.h"
 #include "core/onnx/cross_check.h"
+#include "core/onnx/external_files.h"
 #include "core/onnx/functions.h"
 #include "core/onnx/import_rows.h"
 #include "core/onnx/network_inputs.h"
@@ -47,9 +48,11 @@ Result<T> guarded(const std::string& path, Diagnostics& diagnostics, const std::
 }
 
 /// The file's network as one list of nodes: functions written out, each value made before it is read.
-Result<Model> read_network(const std::string& path, Diagnostics& diagnostics, const std::stop_token& stop = {}) {
+Result<Model> read_network(const std::string& path, Diagnostics& diagnostics, const std::stop_token& stop = {},
+                           std::set<std::string>* external = nullptr) {
   auto model = load_model(path, diagnostics, stop);
   if (!model) return Failed{};
+  if (external != nullptr) *external = external_files(*model);  // also those of functions that nobody calls
   if (model->opset > newest_opset) {
     diagnostics.warning("newer-opset", model->location(),
                         fmt::format("the model uses opset {}, Stowage knows opsets up to {}: it is read as far as its "
@@ -243,9 +246,9 @@ Result<Graph> import_model(Model& model, const ImportOptions& options, Diagnosti
 }  // namespace
 
 Result<Graph> import_onnx(const std::string& path, const ImportOptions& options, Diagnostics& diagnostics,
-                          std::stop_token stop) {
+                          std::stop_token stop, std::set<std::string>* external_files) {
   return guarded<Graph>(path, diagnostics, [&]() -> Result<Graph> {
-    auto model = read_network(path, diagnostics, stop);
+    auto model = read_network(path, diagnostics, stop, external_files);
     if (!model) return Failed{};
     const ModelCheck checked = check_model(*model, diagnostics);
     if (!checked.is_readable) return Failed{};

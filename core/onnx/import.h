@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -20,9 +21,10 @@ struct ImportOptions {
 };
 
 /// Reads, checks and canonicalises a model. All mistakes found are in `diagnostics`; unsupported operators are listed
-/// together, each with its nodes, before anything else. Fails without a diagnostic when stopped.
+/// together, each with its nodes, before anything else. Fails without a diagnostic when stopped. `external_files`,
+/// where given, gets what onnx_external_files() tells of the file, which then need not be read once more for it.
 Result<Graph> import_onnx(const std::string& path, const ImportOptions& options, Diagnostics& diagnostics,
-                          std::stop_token stop = {});
+                          std::stop_token stop = {}, std::set<std::string>* external_files = nullptr);
 
 /// One input of the network as the file declares it; weights that are listed as inputs too are left out.
 struct NetworkInput {

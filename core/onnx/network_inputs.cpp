@@ -196,7 +196,7 @@ class NetworkInputs {
         good_ = false;
         return;
       }
-      auto tensor = read_tensor(proto, state_.model.folder, state_.model.location(), state_.diagnostics);
+      auto tensor = take_tensor(proto, state_.model.folder, state_.model.location(), state_.diagnostics);
       if (!tensor) {
         good_ = false;
         continue;
@@ -207,7 +207,6 @@ class NetworkInputs {
       value->shape = tensor->shape();
       value->constant = *std::move(tensor);
       scope_.values[proto.name()] = std::move(value);
-      if (proto.raw_data().size() > 4096) std::string().swap(*proto.mutable_raw_data());  // one copy is enough
     }
   }
 

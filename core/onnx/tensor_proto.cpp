@@ -35,8 +35,8 @@ std::optional<std::int64_t> parse_count(const std::string& text) {
 class TensorReader {
  public:
   TensorReader(const TensorProto& proto, const std::string& folder, const SourceLocation& location,
-               Diagnostics& diagnostics)
-      : proto_(proto), folder_(folder), location_(location), diagnostics_(diagnostics) {
+               Diagnostics& diagnostics, TensorProto* taken_from = nullptr)
+      : proto_(proto), taken_from_(taken_from), folder_(folder), location_(location), diagnostics_(diagnostics) {
     if (location_.object.empty()) location_.object = fmt::format("tensor {}", proto.name());
   }
 
@@ -90,6 +90,10 @@ class TensorReader {
     const std::string& raw = proto_.raw_data();
     if (static_cast<std::int64_t>(raw.size()) != bytes) {
       return wrong_size(shape, counted(raw.size(), "byte"), counted(bytes, "byte"));
+    }
+    constexpr std::size_t large = 4096;  // bytes
+    if (taken_from_ != nullptr && raw.size() > large && type != ElementType::boolean) {
+      return Tensor(type, shape, std::move(*taken_from_->mutable_raw_data()));
     }
     std::vector<std::byte> content(raw.size());
     if (!raw.empty()) std::memcpy(content.data(), raw.data(), raw.size());
@@ -202,6 +206,7 @@ class TensorReader {
   }
 
   const TensorProto& proto_;
+  TensorProto* taken_from_;  ///< the same one, where its bytes may be taken
   const std::string& folder_;
   SourceLocation location_;
   Diagnostics& diagnostics_;
@@ -259,6 +264,11 @@ bool is_computable(ElementType type) { return type != ElementType::f16 && type !
 Result<Tensor> read_tensor(const TensorProto& proto, const std::string& folder, const SourceLocation& location,
                            Diagnostics& diagnostics) {
   return TensorReader(proto, folder, location, diagnostics).read();
+}
+
+Result<Tensor> take_tensor(TensorProto& proto, const std::string& folder, const SourceLocation& location,
+                           Diagnostics& diagnostics) {
+  return TensorReader(proto, folder, location, diagnostics, &proto).read();
 }
 
 }  // namespace stowage::onnx_import

@@ -26,5 +26,8 @@ bool is_computable(ElementType type);
 /// Reads a tensor; external data is looked for below `folder`.
 Result<Tensor> read_tensor(const onnx::TensorProto& proto, const std::string& folder, const SourceLocation& location,
                            Diagnostics& diagnostics);
+/// The same, but large raw bytes are taken out of `proto` instead of copied: weights are most of what a model is.
+Result<Tensor> take_tensor(onnx::TensorProto& proto, const std::string& folder, const SourceLocation& location,
+                           Diagnostics& diagnostics);
 
 }  // namespace stowage::onnx_import

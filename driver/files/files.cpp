@@ -204,16 +204,23 @@ bool FolderWriter::write(const fs::path& relative, std::string_view text, Diagno
 
 bool FolderWriter::write(const fs::path& relative, std::span<const std::byte> bytes, Diagnostics& diagnostics,
                          std::stop_token stop) {
+  return write(relative, std::span(&bytes, 1), diagnostics, std::move(stop));
+}
+
+bool FolderWriter::write(const fs::path& relative, std::span<const std::span<const std::byte>> pieces,
+                         Diagnostics& diagnostics, std::stop_token stop) {
   const fs::path path = folder() / relative;
   std::error_code failure;
   fs::create_directories(path.parent_path(), failure);
   std::FILE* file = failure ? nullptr : std::fopen(path.c_str(), "wbx");
   bool good = file != nullptr;
   bool stopped = false;
-  while (good && !bytes.empty() && !(stopped = stop.stop_requested())) {
-    const std::size_t size = std::min(piece, bytes.size());
-    good = std::fwrite(bytes.data(), 1, size, file) == size;
-    bytes = bytes.subspan(size);
+  for (std::span<const std::byte> bytes : pieces) {
+    while (good && !bytes.empty() && !(stopped = stop.stop_requested())) {
+      const std::size_t size = std::min(piece, bytes.size());
+      good = std::fwrite(bytes.data(), 1, size, file) == size;
+      bytes = bytes.subspan(size);
+    }
   }
   if (file != nullptr && std::fclose(file) != 0) good = false;
   if (!good) report(wanted_ / relative, "cannot be written", failure ? failure.value() : errno, diagnostics);

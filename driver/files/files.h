@@ -62,6 +62,9 @@ class FolderWriter {
              std::stop_token stop = {});
   bool write(const std::filesystem::path& relative, std::span<const std::byte> bytes, Diagnostics& diagnostics,
              std::stop_token stop = {});
+  /// The pieces one behind the other.
+  bool write(const std::filesystem::path& relative, std::span<const std::span<const std::byte>> pieces,
+             Diagnostics& diagnostics, std::stop_token stop = {});
   /// Where the files are until then.
   [[nodiscard]] const std::filesystem::path& folder() const { return temporary_.path(); }
   /// Lists the files in the folder's marker and puts it in place. Only after it was replaced does the old one vanish.

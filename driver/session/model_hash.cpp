@@ -11,12 +11,17 @@
 namespace stowage {
 
 Result<std::string> hash_of_model(const std::string& path, Diagnostics& diagnostics, const std::stop_token& stop) {
-  auto own = hash_of_file(path, diagnostics, stop);
+  const auto own = hash_of_file(path, diagnostics, stop);
   if (!own) return Failed{};
-  const auto others = onnx_external_files(path, stop);
-  if (others.empty()) return own;
-  std::string all = *own;
-  for (const std::string& location : others) {
+  return hash_with_external_files(*own, path, onnx_external_files(path, stop), diagnostics, stop);
+}
+
+Result<std::string> hash_with_external_files(const std::string& own, const std::string& path,
+                                             const std::set<std::string>& external_files, Diagnostics& diagnostics,
+                                             const std::stop_token& stop) {
+  if (external_files.empty()) return own;
+  std::string all = own;
+  for (const std::string& location : external_files) {
     const auto file = std::filesystem::path(path).parent_path() / location;
     std::error_code failure;
     all += '\0' + location + '\0';

@@ -44,7 +44,7 @@ std::optional<std::int64_t> cycles_of(const Alternative& alternative, const Netw
   const std::string layout =
       alternative.planner == way.planner ? way.layout : way.backend->default_layout(alternative.planner);
   std::optional<Graph> other;
-  if (layout != way.layout) other = prepared_graph(network.imported, layout, alternative.target, {});
+  if (layout != way.layout) other = laid_out_graph(network.folded, layout, alternative.target, {});
   const Graph& graph = other ? *other : network.prepared;
   Diagnostics unknown;  // a group of views that only this layout has: the other plan cannot have it
   const auto groups = find_groups(graph, network.groups, unknown);

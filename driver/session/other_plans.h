@@ -27,8 +27,8 @@ struct OtherPlan {
 
 /// A network that is compiled.
 struct NetworkToCompare {
-  const Graph& imported;
-  const Graph& prepared;  ///< with its pictures as they lie in the compilation
+  const Graph& folded;
+  const Graph& prepared;  ///< the same with its pictures as they lie in the compilation
   const std::vector<FixedGroup>& groups;
 };
 

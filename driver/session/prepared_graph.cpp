@@ -9,9 +9,12 @@
 namespace stowage {
 
 Graph prepared_graph(const Graph& imported, std::string_view layout, const Target& target, TraceSink trace) {
-  Graph graph = fold_intrinsics(imported, trace);
-  if (layout == blocked_layout) graph = block_channels(graph, target, trace);
-  return place_tensors(graph, trace, target.dma.alignment);
+  return laid_out_graph(fold_intrinsics(imported, trace), layout, target, trace);
+}
+
+Graph laid_out_graph(const Graph& folded, std::string_view layout, const Target& target, TraceSink trace) {
+  return layout == blocked_layout ? place_tensors(block_channels(folded, target, trace), trace, target.dma.alignment)
+                                  : place_tensors(folded, trace, target.dma.alignment);
 }
 
 std::string_view layout_found_in(const Graph& prepared) {

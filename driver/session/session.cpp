@@ -11,6 +11,7 @@
 #include "core/decision_rules.h"
 #include "core/npy.h"
 #include "core/operators.h"
+#include "core/parallel.h"
 #include "core/time_limit.h"
 #include "core/trace/of_planner.h"
 #include "driver/files/files.h"
@@ -24,6 +25,7 @@
 #include "driver/session/program_on.h"
 #include "fusion/explain/record_as_planned.h"
 #include "fusion/facts/views.h"
+#include "fusion/fold/fold_intrinsics.h"
 #include "fusion/strategies/fuse_candidates.h"
 #include "lowering/program/launches.h"
 #include "lowering/program/plan_choices.h"
@@ -238,13 +240,14 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   CostOptions costs = request.costs;
   costs.choices = &choices;
   costs.evaluator = way.evaluator;
-  const Graph placed = prepared_graph(graph, way.layout, way.target, trace);
+  const Graph folded = fold_intrinsics(graph, trace);
+  const Graph placed = laid_out_graph(folded, way.layout, way.target, trace);
   auto fused = fuse(compilation, placed, way, request.fixed.groups, costs, diagnostics, stop, progress, limited);
   if (!fused) return Failed{};
   const bool is_cut_short = limited != nullptr && limited->is_cut_short;
   if (limited != nullptr) costs.over = limited->over;
   if (request.fixed.schedules.empty() && !is_cut_short) {
-    compilation.others = other_plans({graph, placed, request.fixed.groups}, way, request.fusion,
+    compilation.others = other_plans({folded, placed, request.fixed.groups}, way, request.fusion,
                                      compilation.fusion.totals.front().cycles, costs, stop);
   }
   return plan_and_emit(std::move(compilation), *fused, request.fixed, way, request.fusion, costs, diagnostics, stop,
@@ -266,11 +269,25 @@ Result<Graph> import_network(const CompileRequest& request, Compilation& compila
     import.bindings[input] = *value;
     compilation.bindings[input] = {file, *hash};
   }
-  auto hash = hash_of_model(request.model, files, stop);
+  // The file is hashed and read at once, and read only once: large networks consist of little but their weights.
+  Result<std::string> own_hash = Failed{};
+  Result<Graph> graph = Failed{};
+  Diagnostics of_network;
+  std::set<std::string> external_files;
+  parallel_for(2, request.costs.threads, stop, [&](std::size_t i) {
+    if (i == 0) {
+      own_hash = hash_of_file(request.model, files, stop);
+    } else {
+      graph = import_onnx(request.model, import, of_network, stop, &external_files);
+    }
+  });
+  Result<std::string> hash = Failed{};
+  if (own_hash) hash = hash_with_external_files(*own_hash, request.model, external_files, files, stop);
   diagnostics.append(files);
   if (files.has_errors() || !hash) return Failed{};
+  diagnostics.append(of_network);
   compilation.model = {request.recorded_model.empty() ? request.model : request.recorded_model, *hash};
-  return import_onnx(request.model, import, diagnostics, stop);
+  return graph;
 }
 
 Result<Compilation> compile(const CompileRequest& request, Diagnostics& diagnostics, std::stop_token stop,

@@ -2,7 +2,9 @@
 #include "driver/store/plan_file.h"
 
 #include <algorithm>
+#include <functional>
 #include <future>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <span>
@@ -203,9 +205,15 @@ bool write_compilation(const Compilation& compilation, const std::filesystem::pa
   const auto write = [&](const std::filesystem::path& path, const auto& content) {
     return writer->write(path, content, diagnostics, stop);
   };
-  if (!write("plan.json", plan_json(compilation)) || !write("trace.json", trace_json(compilation)) ||
-      !write("report.md", report_markdown(compilation)) ||
-      !write("src/params.bin", std::span<const std::byte>(parameter_bytes(compilation.program)))) {
+  std::string plan;
+  std::string trace;
+  std::string report;
+  const std::function<void()> makers[] = {[&] { plan = plan_json(compilation); },
+                                          [&] { report = report_markdown(compilation); },
+                                          [&] { trace = trace_json(compilation); }};
+  parallel_for(std::size(makers), 0, stop, [&](std::size_t i) { makers[i](); });
+  if (!write("plan.json", plan) || !write("trace.json", trace) || !write("report.md", report) ||
+      !write("src/params.bin", std::span<const std::span<const std::byte>>(parameter_pieces(compilation.program)))) {
     return false;
   }
   for (const EmittedFile& file : compilation.emitted.files) {

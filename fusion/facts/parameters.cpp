@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include <fmt/format.h>
 
 #include "core/operators.h"
+#include "core/parallel.h"
+#include "core/transpose.h"
 
 namespace stowage {
 namespace {
@@ -71,32 +72,19 @@ WeightLayout layout_of(const Operator& op, const Shape& shape) {
 template <class T>
 Tensor scaled_as(const Tensor& weights, const std::vector<double>& scale, const WeightLayout& layout) {
   const auto from = weights.as<T>();
-  std::vector<T> to(from.size());
-  std::size_t i = 0;
-  for (const std::size_t first : layout.first_channel) {
-    for (std::size_t c = 0; c < layout.channels; ++c) {
-      const double factor = scale[first + c];
-      for (const std::size_t end = i + layout.inner; i < end; ++i) {
-        to[i] = static_cast<T>(static_cast<double>(from[i]) * factor);
-      }
-    }
-  }
-  check(i == to.size(), "every weight was scaled");
-  return Tensor::from<T>(weights.type(), weights.shape(), to);
-}
-
-template <std::size_t bytes>
-void transpose_bytes(const std::byte* from, std::byte* to, std::size_t rows, std::size_t columns) {
-  constexpr std::size_t block = 32;  // a block of both matrices stays in the cache
-  for (std::size_t r0 = 0; r0 < rows; r0 += block) {
-    for (std::size_t c0 = 0; c0 < columns; c0 += block) {
-      for (std::size_t r = r0; r < std::min(rows, r0 + block); ++r) {
-        for (std::size_t c = c0; c < std::min(columns, c0 + block); ++c) {
-          std::memcpy(to + (c * rows + r) * bytes, from + (r * columns + c) * bytes, bytes);
+  check(layout.first_channel.size() * layout.channels * layout.inner == from.size(), "every weight is scaled");
+  return Tensor::filled(weights.type(), weights.shape(), [&](std::span<std::byte> bytes) {
+    T* const to = reinterpret_cast<T*>(bytes.data());
+    const std::size_t rows = layout.first_channel.size() * layout.channels;
+    parallel_ranges(rows, layout.inner * sizeof(T), [&](std::size_t row, std::size_t end) {
+      for (; row < end; ++row) {
+        const double factor = scale[layout.first_channel[row / layout.channels] + row % layout.channels];
+        for (std::size_t i = row * layout.inner; i < (row + 1) * layout.inner; ++i) {
+          to[i] = static_cast<T>(static_cast<double>(from[i]) * factor);
         }
       }
-    }
-  }
+    });
+  });
 }
 
 }  // namespace
@@ -184,18 +172,10 @@ Tensor tensor_of_doubles(ElementType type, Shape shape, const std::vector<double
 
 Tensor transposed(const Tensor& matrix) {
   check(matrix.shape().size() == 2, "only a matrix is transposed");
-  const auto rows = static_cast<std::size_t>(matrix.shape()[0]);
-  const auto columns = static_cast<std::size_t>(matrix.shape()[1]);
-  const std::span<const std::byte> from = matrix.bytes();
-  std::vector<std::byte> to(from.size());
-  switch (byte_size(matrix.type())) {
-    case 1: transpose_bytes<1>(from.data(), to.data(), rows, columns); break;
-    case 2: transpose_bytes<2>(from.data(), to.data(), rows, columns); break;
-    case 4: transpose_bytes<4>(from.data(), to.data(), rows, columns); break;
-    case 8: transpose_bytes<8>(from.data(), to.data(), rows, columns); break;
-    default: fail_check("an element of an unknown size");
-  }
-  return Tensor(matrix.type(), {matrix.shape()[1], matrix.shape()[0]}, std::move(to));
+  return Tensor::filled(matrix.type(), {matrix.shape()[1], matrix.shape()[0]}, [&](std::span<std::byte> to) {
+    transpose_each(matrix.bytes(), to, byte_size(matrix.type()), static_cast<std::size_t>(matrix.shape()[0]),
+                   static_cast<std::size_t>(matrix.shape()[1]));
+  });
 }
 
 }  // namespace stowage

@@ -2,6 +2,8 @@
 #include "lowering/program/program.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <mutex>
 
 #include <fmt/format.h>
@@ -289,24 +291,43 @@ ProgramTotals totals_of(const Program& program) {
   return sum;
 }
 
-std::vector<std::byte> parameter_bytes(const Program& program) {
-  std::vector<std::byte> bytes(static_cast<std::size_t>(program.memory.parameter_bytes));
-  const auto store = [&](const Tensor& value, std::int64_t offset) {
-    const auto from = value.bytes();
-    check(offset >= 0 && static_cast<std::size_t>(offset) + from.size() <= bytes.size(),
-          "a constant outside of the parameter area");
-    std::copy(from.begin(), from.end(), bytes.begin() + offset);
-  };
+std::vector<std::span<const std::byte>> parameter_pieces(const Program& program) {
+  std::map<std::int64_t, std::span<const std::byte>> constants;  // by offset
   for (const MemoryAllocation& allocation : program.memory.allocations) {
     if (allocation.area != MemoryAllocation::Area::parameters || allocation.shares_with) continue;
     const auto& constant = program.fused.graph.tensor(allocation.tensor).constant;
     check(constant.has_value(), "a tensor among the parameters that is not constant");
-    store(*constant, allocation.offset);
+    if (!constant->bytes().empty()) constants[allocation.offset] = constant->bytes();
   }
   for (const StageConstantAllocation& allocation : program.memory.stage_constants) {
     const StageList& stages = program.steps[allocation.step].step_plan()->stages();
-    store(*stages.tensors[allocation.tensor].value, allocation.offset);
+    const auto value = stages.tensors[allocation.tensor].value->bytes();
+    if (!value.empty()) constants[allocation.offset] = value;  // equal ones of several steps have one place
   }
+  static constexpr std::array<std::byte, 4096> zeros = {};
+  std::vector<std::span<const std::byte>> pieces;
+  std::int64_t end = 0;
+  const auto fill_to = [&](std::int64_t offset) {
+    check(offset >= end, "a constant outside of its place in the parameter area");
+    while (end < offset) {
+      const std::int64_t size = std::min<std::int64_t>(offset - end, std::ssize(zeros));
+      pieces.push_back(std::span(zeros).first(static_cast<std::size_t>(size)));
+      end += size;
+    }
+  };
+  for (const auto& [offset, bytes] : constants) {
+    fill_to(offset);
+    pieces.push_back(bytes);
+    end += std::ssize(bytes);
+  }
+  fill_to(program.memory.parameter_bytes);
+  return pieces;
+}
+
+std::vector<std::byte> parameter_bytes(const Program& program) {
+  std::vector<std::byte> bytes;
+  bytes.reserve(static_cast<std::size_t>(program.memory.parameter_bytes));
+  for (const auto piece : parameter_pieces(program)) bytes.insert(bytes.end(), piece.begin(), piece.end());
   return bytes;
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <variant>
@@ -41,8 +42,10 @@ struct Program {
   std::int64_t first_launch_cycles = 0;  ///< lowering/program/launches.h; 0 of a program that was read
 };
 
-/// The bytes of constants at their offsets in the parameter area: params.bin.
-std::vector<std::byte> parameter_bytes(const Program& program);
+/// The parameter area piece by piece from its begin to its end, as params.bin has it: constants, which the program
+/// holds, and zeros between them.
+std::vector<std::span<const std::byte>> parameter_pieces(const Program& program);
+std::vector<std::byte> parameter_bytes(const Program& program);  ///< the same in one
 
 /// The highest peak of a program's kernels, and the least room that one of them has: what all of them may take. Of a
 /// program without kernels, all that Athread does not reserve.
