@@ -51,7 +51,7 @@ class ScheduleCheck {
   }
 
  private:
-  /// A buffer of several slots is loaded once before its loops, and in them at its place.
+  /// A buffer of several slots is loaded before its loops for the first trips, and in them at its place.
   [[nodiscard]] Broken transfers() const {
     std::vector<std::tuple<StageTensorId, std::string, int, Space>> wanted, found;  // tensor, place, slots, to
     for (const ModelBuffer& buffer : model_.buffers) {

@@ -98,13 +98,19 @@ class Reasons {
                                                        : "One core loads it for all of them.");
     }
     const int slots = nest_.buffers[dma.buffer].slots;
-    const bool first_trip = reason.get && slots > 1 && !dma.buffer.origin.empty() && dma.buffer.slot == IndexExpr(0);
+    const bool first_trip = reason.get && slots > 1 && !dma.buffer.origin.empty() && dma.buffer.slot.is_constant();
     for (const Loop* loop : loops) again(reason.tensor, dma, *loop, last, reason.get, sentences);
     if (first_trip) {
-      sentences.emplace_back("This is the part of the first trip; the others are loaded a trip ahead.");
+      const std::int64_t trip = dma.buffer.slot.constant();
+      sentences.push_back(fmt::format("This is the part of {}; {}.",
+                                      trip == 0 ? "the first trip" : fmt::format("trip {}, from 0", trip),
+                                      slots == 2 ? "the others are loaded a trip ahead"
+                                                 : fmt::format("later ones are loaded {} trips ahead", slots - 1)));
     } else if (slots > 1) {
+      const std::string next =
+          slots == 2 ? "the next trip's part is loaded" : fmt::format("the next {} trips' parts are loaded", slots - 1);
       sentences.push_back(fmt::format("It has {} slots, so that {} while another trip is computed.", slots,
-                                      reason.get ? "the next trip's part is loaded" : "a trip's part is stored"));
+                                      reason.get ? next : "a trip's part is stored"));
     }
     if (!first_trip) stays(dma, loops, reason.get, sentences);
     size_moved(id, dma, loops, sentences);

@@ -212,6 +212,7 @@ bool write_compilation(const Compilation& compilation, const std::filesystem::pa
                                           [&] { report = report_markdown(compilation); },
                                           [&] { trace = trace_json(compilation); }};
   parallel_for(std::size(makers), 0, stop, [&](std::size_t i) { makers[i](); });
+  if (stop.stop_requested()) return false;
   if (!write("plan.json", plan) || !write("trace.json", trace) || !write("report.md", report) ||
       !write("src/params.bin", std::span<const std::span<const std::byte>>(parameter_pieces(compilation.program)))) {
     return false;

@@ -29,9 +29,9 @@ IndexExpr TripChain::slot(std::int64_t slots, std::int64_t ahead) const {
   return remainder(number, slots);
 }
 
-std::map<VarId, IndexExpr> TripChain::next() const {
+std::map<VarId, IndexExpr> TripChain::ahead(std::int64_t trips) const {
   std::map<VarId, IndexExpr> next;
-  IndexExpr carry = 1;
+  IndexExpr carry = trips;
   for (std::size_t l = loops.size(); l-- > 0;) {
     const Loop& loop = loops[l];
     const IndexExpr number = IndexExpr(loop.variable) + carry;
@@ -45,6 +45,16 @@ std::map<VarId, IndexExpr> TripChain::next() const {
     }
   }
   return next;
+}
+
+std::map<VarId, std::int64_t> TripChain::at(std::int64_t trip) const {
+  std::map<VarId, std::int64_t> values;
+  for (std::size_t l = 0; l < loops.size(); ++l) {
+    const std::int64_t inside = trips_inside(l);
+    values[loops[l].variable] = trip / inside;
+    trip %= inside;
+  }
+  return values;
 }
 
 }  // namespace stowage

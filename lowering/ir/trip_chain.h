@@ -26,8 +26,11 @@ struct TripChain {
   [[nodiscard]] IndexExpr trips() const;
   /// The slot of the trip that comes so many behind the present one.
   [[nodiscard]] IndexExpr slot(std::int64_t slots, std::int64_t ahead) const;
-  /// What the loops' variables are in the next trip; of the outermost its number of trips where there is none.
-  [[nodiscard]] std::map<VarId, IndexExpr> next() const;
+  /// What the loops' variables are in the trip that comes so many behind the present one; of the outermost its number
+  /// of trips or more where there is none.
+  [[nodiscard]] std::map<VarId, IndexExpr> ahead(std::int64_t trips) const;
+  /// What they are in a trip by its number.
+  [[nodiscard]] std::map<VarId, std::int64_t> at(std::int64_t trip) const;
 };
 
 }  // namespace stowage

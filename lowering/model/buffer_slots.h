@@ -10,8 +10,11 @@
 
 namespace stowage {
 
-/// The most that a buffer can use: one is moved while one is computed with.
-inline constexpr int max_slots = 2;
+/// One is moved while one is computed with: what planners give a buffer that is moved beside computation.
+inline constexpr int two_slots = 2;
+/// The most that a schedule may give a buffer: with three and four, two and three are on their way, which helps where
+/// trips take unequally long, or transfers little longer than to start up.
+inline constexpr int max_slots = 4;
 
 /// Slots by buffer where a schedule gives those of tensors (else one): what lies over an output has as many.
 IdVector<BufferId, int> slots_by_buffer(const GroupModel& model, const std::map<std::string, int>& of_tensors);

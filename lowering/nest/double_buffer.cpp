@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buffers of several slots are moved while something else is computed.
 //
-// Of an input, the first trip's box is loaded before the loops, and every trip starts to load the next one's into the
-// next slot when it has what it waits for itself, so that the two do not share the bandwidth. Of an output, a trip's
-// result is stored while the next trips compute into other slots; before a slot is written again its store is awaited,
-// and behind the loops those that are left.
+// Of an input of two slots, the first trip's box is loaded before the loops, and every trip starts to load the next
+// one's into the next slot when it has what it waits for itself, so that the two do not share the bandwidth. Of n
+// slots, those of the first n - 1 trips are, and every trip starts to load that of the trip n - 1 behind it, into the
+// slot that the trip before has left: trips that need longer use up what shorter ones have loaded. Of an output, a
+// trip's result is stored while the next trips compute into other slots; before a slot is written again its store is
+// awaited, and behind the loops those that are left.
 //
 // Trips are counted along all loops around the transfer whose trip counts are known, so that the last trip of an inner
 // loop loads what the first one of the next outer trip needs. Where that would make the verifier follow too many trips,
@@ -13,7 +15,11 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <tuple>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "lowering/ir/rewrite.h"
 #include "lowering/nest/overlap_sites.h"
@@ -121,20 +127,27 @@ class DoubleBuffer final : public NestRewriter {
   void load_ahead(const Stmt& statement, const Dma& dma, const Load& load) {
     const TripChain& chain = load.chain;
     const std::string note = statement.note.empty() ? "" : statement.note + ", ";
-    put_first(dma, load, note + "of the first trip");
+    const std::int64_t ahead = slots_of(dma.buffer) - 1;
+    for (std::int64_t trip = 0; trip < ahead; ++trip) put_first(dma, load, trip, note + of_first(trip));
 
-    const Substitution& next = next_trip(chain);
+    const Substitution& next = trip_ahead(chain, ahead);
     const IndexExpr left = chain.loops.front().extent - next.at(chain.loops.front().variable);
     if (loads_.empty() || !(loads_.back().first == left)) loads_.emplace_back(left, Block{});
     Block& guarded = loads_.back().second;
     for (const VarId variable : load.lets) guarded.push_back(made(Let{variable, with(lets_.at(variable), next, load)}));
-    Dma ahead =
-        moved(dma, chain.slot(slots_of(dma.buffer), 1), [&](const IndexExpr& e) { return with(e, next, load); });
-    guarded.push_back(std::make_shared<const Stmt>(Stmt{statement.id, std::move(ahead), note + "of the next trip"}));
+    Dma get =
+        moved(dma, chain.slot(slots_of(dma.buffer), ahead), [&](const IndexExpr& e) { return with(e, next, load); });
+    guarded.push_back(std::make_shared<const Stmt>(
+        Stmt{statement.id, std::move(get),
+             note + (ahead == 1 ? "of the next trip" : fmt::format("{} trips ahead", ahead))}));
   }
 
-  /// The gets of the next trip that were met one after the other, unless this is the last trip; then the padding of
-  /// what was waited for.
+  [[nodiscard]] static std::string of_first(std::int64_t trip) {
+    return trip == 0 ? "of the first trip" : fmt::format("of trip {}", trip);
+  }
+
+  /// The gets of a trip to come that were met one after the other, unless there is none; then the padding of what was
+  /// waited for.
   void put_loads() {
     for (auto& [left, loads] : loads_) put(made(Guard{{left}, std::move(loads)}));
     loads_.clear();
@@ -142,21 +155,23 @@ class DoubleBuffer final : public NestRewriter {
     padding_.clear();
   }
 
-  /// Before the loops, unless there is no trip.
-  void put_first(const Dma& dma, const Load& load, const std::string& note) {
+  /// A trip's get before the loops, unless there is no such trip.
+  void put_first(const Dma& dma, const Load& load, std::int64_t trip, const std::string& note) {
     const TripChain& chain = load.chain;
-    StmtPtr first = made(moved(dma, 0,
-                               [&](const IndexExpr& e) {
-                                 return substitute(load.inside.expanded(e),
-                                                   [&](VarId v) { return chain.has(v) ? IndexExpr(0) : IndexExpr(v); });
-                               }),
-                         note);
-    const IndexExpr& trips = chain.loops.front().extent;
-    if (range_of(trips).low <= 0) first = made(Guard{{trips}, {std::move(first)}});
+    const IndexExpr left = trip == 0 ? chain.loops.front().extent : chain.trips() - trip;
+    if (range_of(left).high <= 0) return;
+    const std::map<VarId, std::int64_t> at = chain.at(trip);
+    const auto in_trip = [&](VarId v) {
+      const auto found = at.find(v);
+      return found == at.end() ? IndexExpr(v) : IndexExpr(found->second);
+    };
+    StmtPtr first =
+        made(moved(dma, trip, [&](const IndexExpr& e) { return substitute(load.inside.expanded(e), in_trip); }), note);
+    if (range_of(left).low <= 0) first = made(Guard{{left}, {std::move(first)}});
     put_into(chain.block, std::move(first));
   }
 
-  /// An expression of the get in the next trip. Lets that move with it are of that trip already; others stay what they
+  /// An expression of the get in a trip to come. Lets that move with it are of that trip already; others stay what they
   /// are unless they depend on the loops.
   [[nodiscard]] static IndexExpr with(const IndexExpr& e, const Substitution& next, const Load& load) {
     return substitute(e, [&](VarId v) -> IndexExpr {
@@ -173,12 +188,12 @@ class DoubleBuffer final : public NestRewriter {
     });
   }
 
-  /// What the loops' variables are in the next trip, under names where several loops count together.
-  const Substitution& next_trip(const TripChain& chain) {
-    const auto [entry, is_new] = next_.try_emplace({chain.innermost(), chain.loops.front().variable});
+  /// What the loops' variables are so many trips ahead, under names where several loops count together.
+  const Substitution& trip_ahead(const TripChain& chain, std::int64_t ahead) {
+    const auto [entry, is_new] = next_.try_emplace({chain.innermost(), chain.loops.front().variable, ahead});
     Substitution& next = entry->second;
     if (!is_new) return next;
-    next = chain.next();
+    next = chain.ahead(ahead);
     if (chain.loops.size() == 1) return next;
     std::set<VarId> wanted = {chain.loops.front().variable};
     for (const auto& [buffer, load] : overlap_.loads) {
@@ -188,8 +203,9 @@ class DoubleBuffer final : public NestRewriter {
       const VarId variable = chain.loops[l].variable;
       if (!wanted.contains(variable) || needs_no_name(next.at(variable))) continue;
       const NestVariable& counted = nest().variables[variable.index()];
-      const Interval values{0, l == 0 ? counted.range.high + 1 : counted.range.high};
-      next[variable] = IndexExpr(add_let(counted.name + "_next", next.at(variable), values));
+      const std::int64_t more = (chain.trips_inside(0) - 1 + ahead) / chain.trips_inside(0);  // trips of the outermost
+      const Interval values{0, l == 0 ? counted.range.high + more : counted.range.high};
+      next[variable] = IndexExpr(add_let(counted.name + (ahead == 1 ? "_next" : "_ahead"), next.at(variable), values));
     }
     return next;
   }
@@ -227,11 +243,12 @@ class DoubleBuffer final : public NestRewriter {
   }
 
   const Overlap& overlap_;
-  std::map<BufferId, IndexExpr> slot_;                    ///< of the present trip
-  std::map<VarId, IndexExpr> lets_;                       ///< as they are in the nest
-  std::vector<std::pair<IndexExpr, Block>> loads_;        ///< not put yet, with what has to be positive for them
-  std::vector<StmtPtr> padding_;                          ///< not put yet
-  std::map<std::pair<VarId, VarId>, Substitution> next_;  ///< by innermost and outermost variable of a chain
+  std::map<BufferId, IndexExpr> slot_;              ///< of the present trip
+  std::map<VarId, IndexExpr> lets_;                 ///< as they are in the nest
+  std::vector<std::pair<IndexExpr, Block>> loads_;  ///< not put yet, with what has to be positive for them
+  std::vector<StmtPtr> padding_;                    ///< not put yet
+  /// By innermost and outermost variable of a chain, and trips ahead.
+  std::map<std::tuple<VarId, VarId, std::int64_t>, Substitution> next_;
 };
 
 }  // namespace

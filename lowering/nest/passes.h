@@ -62,7 +62,7 @@ inline constexpr SchedulePass schedule_passes[] = {build_pass, place_transfers_p
 inline constexpr Pass nest_passes[] = {
     {"clip-and-pad", "Gets end where their tensors do; what lies outside is filled once, as far out as it is known.",
      clip_and_pad, true},
-    {"double-buffer", "Buffers of several slots are loaded a trip ahead, and stored while the next trips compute.",
+    {"double-buffer", "Buffers of several slots are loaded ahead, and stored while the next trips compute.",
      double_buffer},
     {"choose-forms", "Every computation runs as plain loops, as a vector loop or as register blocks.", choose_forms},
     {"registers",

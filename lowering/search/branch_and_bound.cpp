@@ -425,7 +425,7 @@ std::optional<TriedSchedule> try_schedule(const std::string& subject, const Grou
   Scheduled scheduled = run_algorithms(subject, model, fixed, target, {});
   if (std::holds_alternative<Decision>(scheduled)) return std::nullopt;
   Schedule& complete = std::get<Schedule>(scheduled);
-  if (!idle_slots(model, complete).empty()) return std::nullopt;  // the same with one slot is another schedule
+  if (!idle_slots(model, complete).empty()) return std::nullopt;  // the same with fewer slots is another schedule
   Lowered lowered = lower(subject, model, complete, target);
   if (std::holds_alternative<Decision>(lowered)) return std::nullopt;
   const LoopNest& nest = std::get<LoopNest>(lowered);

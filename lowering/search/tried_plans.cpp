@@ -39,14 +39,14 @@ std::optional<Tried> TriedPlans::plan(const Schedule& fixed, const Wanted& wante
   if (std::holds_alternative<Decision>(scheduled)) return std::nullopt;
   const auto read = read_schedule(model, std::get<Schedule>(scheduled));
   const auto* const readable = std::get_if<ReadSchedule>(&read);
-  const std::vector<std::string> idle =
-      readable == nullptr ? std::vector<std::string>{} : idle_slots(model, std::get<Schedule>(scheduled), *readable);
+  std::map<std::string, int> idle;
+  if (readable != nullptr) idle = idle_slots(model, std::get<Schedule>(scheduled), *readable);
   if (!idle.empty()) {
-    // With these sizes they move once. A person's wish stays, so that there is no such plan.
+    // With these sizes they move once, or twice. A person's wish stays, so that there is no such plan.
     Schedule fewer = fixed;
-    for (const std::string& tensor : idle) {
+    for (const auto& [tensor, used] : idle) {
       if (task_.person.slots.contains(tensor)) return std::nullopt;
-      fewer.slots[tensor] = 1;
+      fewer.slots[tensor] = used;
     }
     return plan(fewer, wanted);
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Second slots that nothing needs.
+// Slots that nothing needs.
 #pragma once
 
+#include <map>
 #include <string>
-#include <vector>
 
 #include "lowering/model/group_model.h"
 #include "lowering/model/planner.h"
@@ -12,12 +12,12 @@
 
 namespace stowage {
 
-/// Tensors that a complete schedule gives several slots although they are moved once, so that nothing can be moved
-/// beside a computation. `read` is the same schedule.
-std::vector<std::string> idle_slots(const GroupModel& model, const Schedule& complete, const ReadSchedule& read);
+/// Tensors that a complete schedule gives more slots than they are moved by a core → as many as these: of one that is
+/// moved once nothing can be moved beside a computation. `read` is the same schedule.
+std::map<std::string, int> idle_slots(const GroupModel& model, const Schedule& complete, const ReadSchedule& read);
 
 /// The same where it is not read yet; none where it cannot be.
-std::vector<std::string> idle_slots(const GroupModel& model, const Schedule& complete);
+std::map<std::string, int> idle_slots(const GroupModel& model, const Schedule& complete);
 
 /// The schedule, or a refusal where it has such tensors.
 Scheduled refusing_idle_slots(const GroupModel& model, Scheduled scheduled);

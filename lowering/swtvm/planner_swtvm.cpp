@@ -241,9 +241,9 @@ std::optional<Decision> check_slots(const GroupModel& model, const std::map<std:
     });
     if (found == model.buffers.end()) return refuse(fmt::format("slots: there is no tensor '{}' to transfer", tensor));
     if (wanted < 1 || wanted > max_slots) {
-      return refuse(fmt::format("slots: {} asks for {} slots; a buffer has one, or two to be moved while something is "
-                                "computed",
-                                tensor, wanted),
+      return refuse(fmt::format("slots: {} asks for {} slots; a buffer has one, or two to {} to be moved while "
+                                "something is computed",
+                                tensor, wanted, max_slots),
                     fmt::format("{} of {}", counted(wanted < 1 ? 1 : max_slots, "slot"), tensor));
     }
     const std::string why = why_one_slot(model, model.buffers.id_of(*found));

@@ -59,8 +59,8 @@ std::int64_t elements_inside(const Extents& box) {
 
 class NestCounter {
  public:
-  /// `first_of`: gets of all trips → of the first one, which is not theirs.
-  NestCounter(const LoopNest& nest, std::map<StatementId, StatementId> first_of)
+  /// `first_of`: gets of all trips → of the first ones, which are not theirs.
+  NestCounter(const LoopNest& nest, std::map<StatementId, std::vector<StatementId>> first_of)
       : nest_(nest), first_of_(std::move(first_of)), coordinates_are_digits_(core_number(nest).has_value()) {
     for (const CoreAxis& axis : nest.core_grid) core_variables_.insert(axis.variable.index());
     for (std::int64_t core = 0; core < nest.cores_used(); ++core) core_values_.push_back(values_of_core(nest, core));
@@ -111,7 +111,9 @@ class NestCounter {
       if (const auto* dma = std::get_if<Dma>(&statement.node)) count(statement.id, *dma, enclosing);
       if (const auto* fill = std::get_if<Fill>(&statement.node)) count(statement.id, *fill, enclosing);
     });
-    for (const auto& [all, first] : first_of_) take_off(all, first);
+    for (const auto& [all, firsts] : first_of_) {
+      for (const StatementId first : firsts) take_off(all, first);
+    }
     const auto busiest = static_cast<std::size_t>(
         std::distance(bytes_of_core_.begin(), std::max_element(bytes_of_core_.begin(), bytes_of_core_.end())));
     for (auto& [statement, of_core] : dma_of_core_) counts_.dma_of_busiest_core[statement] = *of_core[busiest];
@@ -286,8 +288,8 @@ class NestCounter {
   }
 
   const LoopNest& nest_;
-  const std::map<StatementId, StatementId> first_of_;  ///< gets of all trips → of the first one, which is not theirs
-  const bool coordinates_are_digits_;                  ///< of the cores' numbers; a nest from elsewhere may have others
+  const std::map<StatementId, std::vector<StatementId>> first_of_;  ///< gets of all trips → of the first ones
+  const bool coordinates_are_digits_;  ///< of the cores' numbers; a nest from elsewhere may have others
   VarSet core_variables_;
   std::vector<std::vector<std::int64_t>> core_values_;  ///< by core, by variable
   NestCounts counts_;

@@ -20,8 +20,9 @@ struct Named {
   IndexExpr value;  ///< over core and loop variables
 };
 
-/// A get of the first trip.
+/// A get of one of the first trips.
 struct First {
+  std::int64_t trip = 0;
   const Dma* dma = nullptr;
   std::vector<IndexExpr> extents;  ///< over core and loop variables
 };
@@ -34,8 +35,8 @@ class Recogniser {
     find_only_gets();
     visit_with_enclosing(nest_, [&](const Stmt& s, const Enclosing& around) {
       const auto* let = std::get_if<Let>(&s.node);
-      if (is_first(s)) {
-        First& first = firsts_[s.id];
+      if (const auto found = firsts_.find(s.id); found != firsts_.end()) {
+        First& first = found->second;
         first.dma = &std::get<Dma>(s.node);
         for (const Range& range : first.dma->region) first.extents.push_back(around.expanded(range.extent));
       }
@@ -62,7 +63,7 @@ class Recogniser {
  private:
   using Current = std::map<VarId, VarId>;  ///< names of the next trip → variables of this one
 
-  /// Buffers that two gets fill: the first trip's, then the others'.
+  /// Buffers that as many gets fill as they have slots: the first trips', then the others'.
   void find_only_gets() {
     std::map<BufferId, std::vector<StatementId>> gets;
     visit_statements(nest_.body, [&](const Stmt& s) {
@@ -70,27 +71,32 @@ class Recogniser {
       if (dma != nullptr && dma->direction == DmaDirection::get) gets[dma->buffer].push_back(s.id);
     });
     for (const auto& [buffer, ids] : gets) {
-      if (ids.size() == 2 && nest_.buffers[buffer].slots > 1) pairs_[ids[1]] = ids[0];
+      if (nest_.buffers[buffer].slots < 2 || std::ssize(ids) != nest_.buffers[buffer].slots) continue;
+      std::vector<StatementId>& first = firsts_of_[ids.back()];
+      first.assign(ids.begin(), ids.end() - 1);
+      for (std::size_t trip = 0; trip < first.size(); ++trip)
+        firsts_[first[trip]].trip = static_cast<std::int64_t>(trip);
     }
-  }
-
-  [[nodiscard]] bool is_first(const Stmt& s) const {
-    return std::any_of(pairs_.begin(), pairs_.end(), [&](const auto& pair) { return pair.second == s.id; });
   }
 
   /// A guard that asks whether there is a next trip of the innermost loops, with nothing but such gets inside.
   void recognise(const Stmt& s, const Guard& guard, const Enclosing& around) {
     if (guard.any_positive.size() != 1) return;
+    std::int64_t ahead = 0;
     for (const StmtPtr& inside : guard.body) {
-      if (!std::holds_alternative<Let>(inside->node) && !pairs_.contains(inside->id)) return;
+      if (std::holds_alternative<Let>(inside->node)) continue;
+      const auto get = firsts_of_.find(inside->id);
+      if (get == firsts_of_.end() || (ahead != 0 && ahead != std::ssize(get->second))) return;
+      ahead = std::ssize(get->second);
     }
+    if (ahead == 0) return;
     const IndexExpr asked = around.expanded(guard.any_positive.front());
     TripChain chain;
     for (std::size_t l = around.loops().size(); l-- > 0;) {
       const EnclosingLoop& loop = around.loops()[l];
       if (!chain.loops.empty() && !chain.loops.front().extent.is_constant()) return;
       chain.loops.insert(chain.loops.begin(), Loop{VarId(loop.variable), loop.trips.expr, {}, {}});
-      const std::map<VarId, IndexExpr> next = chain.next();
+      const std::map<VarId, IndexExpr> next = chain.ahead(ahead);
       if (chain.loops.size() < 2 || !(asked == loop.trips.expr - next.at(VarId(loop.variable)))) continue;
       Current current;
       for (const Named& named : named_) {
@@ -101,7 +107,7 @@ class Recogniser {
       }
       if (!moves_by_names(guard.body, chain, current) || !begins_as_first(guard.body, chain, current, around)) return;
       for (const StmtPtr& inside : guard.body) {
-        if (pairs_.contains(inside->id)) first_of_[inside->id] = pairs_.at(inside->id);
+        if (const auto get = firsts_of_.find(inside->id); get != firsts_of_.end()) first_of_[get->first] = get->second;
       }
       guards_[s.id] = std::move(current);
       return;
@@ -135,30 +141,45 @@ class Recogniser {
     return true;
   }
 
-  /// Whether what gets load is in trip 0 what those of the first trip load, by the same calls.
+  /// Whether what gets load is in the first trips what those of these trips load, by the same calls.
   [[nodiscard]] bool begins_as_first(const Block& block, const TripChain& chain, const Current& current,
                                      const Enclosing& around) const {
-    std::map<VarId, IndexExpr> inside;  // lets of the block, in trip 0
-    const auto in_first = [&](const IndexExpr& e) {
+    for (const StmtPtr& s : block) {
+      const auto get = firsts_of_.find(s->id);
+      if (get == firsts_of_.end()) continue;
+      const bool same = std::all_of(get->second.begin(), get->second.end(), [&](StatementId first) {
+        return loads_as(std::get<Dma>(s->node), firsts_.at(first), block, chain, current, around);
+      });
+      if (!same) return false;
+    }
+    return true;
+  }
+
+  /// Whether a get of the block loads in that trip what `first` does.
+  [[nodiscard]] bool loads_as(const Dma& dma, const First& first, const Block& block, const TripChain& chain,
+                              const Current& current, const Enclosing& around) const {
+    const std::map<VarId, std::int64_t> at = chain.at(first.trip);
+    std::map<VarId, IndexExpr> inside;  // lets of the block, in that trip
+    const auto in_trip = [&](const IndexExpr& e) {
       const IndexExpr now = substitute(e, [&](VarId v) {
         const auto let = inside.find(v);
         if (let != inside.end()) return let->second;
         const auto name = current.find(v);
         return IndexExpr(name == current.end() ? v : name->second);
       });
-      return substitute(around.expanded(now), [&](VarId v) { return chain.has(v) ? IndexExpr(0) : IndexExpr(v); });
+      return substitute(around.expanded(now), [&](VarId v) {
+        const auto found = at.find(v);
+        return found == at.end() ? IndexExpr(v) : IndexExpr(found->second);
+      });
     };
     for (const StmtPtr& s : block) {
-      if (const auto* let = std::get_if<Let>(&s->node)) inside.emplace(let->variable, in_first(let->value));
-      const auto* dma = std::get_if<Dma>(&s->node);
-      if (dma == nullptr) continue;
-      const First& first = firsts_.at(pairs_.at(s->id));
-      if (dma->to != first.dma->to || dma->unit_bytes != first.dma->unit_bytes) return false;
-      for (std::size_t d = 0; d < dma->region.size(); ++d) {
-        const IndexExpr longer = in_first(dma->region[d].extent) - first.extents[d];
-        const Interval difference = bounds(longer, [&](VarId v) { return nest_.variables[v.index()].range; });
-        if (dma->region[d].max_extent != first.dma->region[d].max_extent || difference != Interval{0, 0}) return false;
-      }
+      if (const auto* let = std::get_if<Let>(&s->node)) inside.emplace(let->variable, in_trip(let->value));
+    }
+    if (dma.to != first.dma->to || dma.unit_bytes != first.dma->unit_bytes) return false;
+    for (std::size_t d = 0; d < dma.region.size(); ++d) {
+      const IndexExpr longer = in_trip(dma.region[d].extent) - first.extents[d];
+      const Interval difference = bounds(longer, [&](VarId v) { return nest_.variables[v.index()].range; });
+      if (dma.region[d].max_extent != first.dma->region[d].max_extent || difference != Interval{0, 0}) return false;
     }
     return true;
   }
@@ -181,12 +202,12 @@ class Recogniser {
   }
 
   const LoopNest& nest_;
-  std::map<VarId, IndexExpr> values_;         ///< of lets, over core and loop variables
-  std::map<StatementId, StatementId> pairs_;  ///< second get of a buffer → first one
+  std::map<VarId, IndexExpr> values_;                          ///< of lets, over core and loop variables
+  std::map<StatementId, std::vector<StatementId>> firsts_of_;  ///< last get of a buffer → those before, in order
   std::map<StatementId, First> firsts_;
   std::vector<Named> named_;  ///< lets in two loops or more
   std::map<StatementId, Current> guards_;
-  std::map<StatementId, StatementId> first_of_;
+  std::map<StatementId, std::vector<StatementId>> first_of_;
 };
 
 }  // namespace

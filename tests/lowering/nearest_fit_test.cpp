@@ -71,8 +71,8 @@ TEST_CASE("grids, sizes and slots that cannot be are told the nearest that can")
   sizes.buffer = {{"y", 2000}};
   CHECK(flip_of(sizes, 1).empty());  // the reason has the range
   Schedule slots;
-  slots.slots = {{"B", 3}};
-  CHECK(flip_of(slots, 1) == "2 slots of B");
+  slots.slots = {{"B", 5}};
+  CHECK(flip_of(slots, 1) == "4 slots of B");
   Schedule idle;  // all of it is moved once
   idle.buffer = {{"x", 8}, {"y", 8}, {"k", 8}};
   idle.slots = {{"A", 2}, {"B", 2}, {"C", 2}};

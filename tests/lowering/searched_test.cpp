@@ -82,7 +82,7 @@ Plan plan_over(const StageList& stages, const CoreGrid& grid, const Target& targ
 std::int64_t overlapped_cycles(const StageList& stages, const Schedule& schedule, const Target& target) {
   Schedule fixed = schedule;
   for (auto& [tensor, slots] : fixed.slots) slots = 2;
-  for (const std::string& tensor : idle_slots(build_group_model(stages, target), fixed)) fixed.slots[tensor] = 1;
+  for (const auto& [tensor, used] : idle_slots(build_group_model(stages, target), fixed)) fixed.slots[tensor] = used;
   const Planned planned = plan_group("group", stages, fixed, swtvm(), target, {});
   const auto* plan = std::get_if<Plan>(&planned);
   return plan == nullptr ? std::numeric_limits<std::int64_t>::max() : plan->time.cycles;

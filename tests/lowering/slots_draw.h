@@ -9,7 +9,7 @@
 namespace stowage::fixtures {
 
 /// A planned schedule's split with smaller buffers, so that more moves in loops and there is room for slots, and two
-/// slots for most of the tensors that may have them.
+/// to four slots for most of the tensors that may have them.
 inline Schedule random_slots(OperatorDraw& draw, const GroupModel& model, const Schedule& planned) {
   Schedule fixed;
   fixed.parallel = planned.parallel;
@@ -19,7 +19,9 @@ inline Schedule random_slots(OperatorDraw& draw, const GroupModel& model, const 
   for (const BufferId b : model.buffers.ids()) {
     const ModelBuffer& buffer = model.buffers[b];
     if (buffer.kind == ModelBuffer::Kind::intermediate || !why_one_slot(model, b).empty()) continue;
-    if (draw.between(0, 3) > 0) fixed.slots[buffer.name] = max_slots;
+    if (draw.between(0, 3) == 0) continue;
+    const bool deep = draw.between(0, 3) == 0;
+    fixed.slots[buffer.name] = deep ? static_cast<int>(draw.between(two_slots + 1, max_slots)) : two_slots;
   }
   return fixed;
 }
