@@ -37,7 +37,7 @@ constexpr std::array table = {
     PlanFeatureRow{"log cycles", "logarithm of the closed form's cycles, base 2"},
     PlanFeatureRow{"log bytes", "logarithm of the bytes moved"},
     PlanFeatureRow{"cores", "share of the target's cores that are used"},
-    PlanFeatureRow{"slots", "share of buffers with two slots"},
+    PlanFeatureRow{"slots", "share of buffers with several slots"},
     PlanFeatureRow{"ldm", "share of the LDM that buffers take"},
     PlanFeatureRow{"log get trips", "logarithm of the most executions of one load by the busiest core"},
     PlanFeatureRow{"log put trips", "logarithm of the most executions of one store by the busiest core"},

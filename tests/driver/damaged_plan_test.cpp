@@ -153,7 +153,7 @@ TEST_CASE("an edited step of a plan is refused with its reason", "[damaged]") {
   says("is not complete", [&](Json& file) { step(file, last)["schedule"].erase("order"); });
   says("there is no iterator", [&](Json& file) { step(file, last)["schedule"]["buffer"]["nothing"] = 1; });
   says("not those that are transferred", [&](Json& file) { step(file, last)["schedule"]["dma"]["nothing"] = ""; });
-  says("and 2 are the most", [&](Json& file) { step(file, last)["schedule"]["slots"].front() = 3; });
+  says("and 4 are the most", [&](Json& file) { step(file, last)["schedule"]["slots"].front() = 5; });
   says("its transfers do not stand where the schedule says",
        [&](Json& file) { step(file, last)["schedule"]["slots"].front() = 2; });
   says("cannot be cut into", [&](Json& file) {

@@ -221,8 +221,9 @@ TEST_CASE("a schedule that cannot hold is refused with the constraint") {
       "one element of every other iterator beside the fixed sizes needs 4104 KiB of LDM, the target has 63.96 KiB (64 "
       "KiB - 40 bytes for parameters); the binding buffer is B with 4096 KiB ([1024 x 1024] elements)");
   CHECK(refusal(stages, one_core(), with([](Schedule& s) {
-                  s.slots = {{"B", 3}};
-                })) == "slots: B asks for 3 slots; a buffer has one, or two to be moved while something is computed");
+                  s.slots = {{"B", 5}};
+                })) ==
+        "slots: B asks for 5 slots; a buffer has one, or two to 4 to be moved while something is computed");
   CHECK(refusal(stages, one_core(), with([](Schedule& s) {
                   s.slots = {{"D", 2}};
                 })) == "slots: there is no tensor 'D' to transfer");
@@ -240,6 +241,12 @@ TEST_CASE("a schedule that cannot hold is refused with the constraint") {
           once.slots = {{"B", 2}};
           return once;
         }()) == "slots: B is moved once with these buffer sizes, and needs no second slot for that");
+  CHECK(refusal(matmul_stages(1, 16, 16), one_core(), [] {
+          Schedule twice;
+          twice.buffer = {{"y", 8}, {"k", 16}};
+          twice.slots = {{"B", 3}};
+          return twice;
+        }()) == "slots: B is moved 2 times with these buffer sizes, and needs no third slot for that");
 }
 
 TEST_CASE("all ones that do not fit refuse the group and name the binding buffer") {
