@@ -11,7 +11,7 @@
 namespace stowage {
 
 /// One is moved while one is computed with: what planners give a buffer that is moved beside computation.
-inline constexpr int two_slots = 2;
+inline constexpr int double_buffer_slots = 2;
 /// The most that a schedule may give a buffer: with three and four, two and three are on their way, which helps where
 /// trips take unequally long, or transfers little longer than to start up.
 inline constexpr int max_slots = 4;

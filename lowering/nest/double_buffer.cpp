@@ -3,8 +3,8 @@
 //
 // Of an input of two slots, the first trip's box is loaded before the loops, and every trip starts to load the next
 // one's into the next slot when it has what it waits for itself, so that the two do not share the bandwidth. Of n
-// slots, those of the first n - 1 trips are, and every trip starts to load that of the trip n - 1 behind it, into the
-// slot that the trip before has left: trips that need longer use up what shorter ones have loaded. Of an output, a
+// slots, the boxes of the first n - 1 trips are loaded before the loops, and every trip starts to load that of the trip
+// n - 1 behind it, into the slot that the trip before has left: long trips load ahead for short ones. Of an output, a
 // trip's result is stored while the next trips compute into other slots; before a slot is written again its store is
 // awaited, and behind the loops those that are left.
 //

@@ -36,7 +36,7 @@ Schedule variant_of(const Schedule& complete, std::mt19937_64& random) {
       case 0:
         if (!variant.slots.empty()) {
           auto slots = drawn(variant.slots);
-          slots->second = slots->second == 1 ? two_slots : 1;
+          slots->second = slots->second == 1 ? double_buffer_slots : 1;
         }
         break;
       case 1:

@@ -42,7 +42,7 @@ struct Program {
   std::int64_t first_launch_cycles = 0;  ///< lowering/program/launches.h; 0 of a program that was read
 };
 
-/// The parameter area piece by piece from its begin to its end, as params.bin has it: constants, which the program
+/// The parameter area piece by piece, in order and without gaps, as params.bin has it: constants, which the program
 /// holds, and zeros between them.
 std::vector<std::span<const std::byte>> parameter_pieces(const Program& program);
 std::vector<std::byte> parameter_bytes(const Program& program);  ///< the same in one

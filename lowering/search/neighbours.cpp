@@ -162,7 +162,7 @@ std::vector<Schedule> Neighbours::slot_numbers(const Reached& at) const {
   for (const std::string& tensor : tensors_with_slots()) {
     Schedule other = at.fixed;
     const bool fewer = at.complete.slots.at(tensor) > 1;
-    other.slots[tensor] = fewer ? 1 : two_slots;
+    other.slots[tensor] = fewer ? 1 : double_buffer_slots;
     add_or_halve({other, at.complete}, found);
     if (fewer) add_lengthened({other, at.complete}, found);
   }
@@ -248,7 +248,7 @@ std::vector<Schedule> Neighbours::slots_for_all(const Reached& at) const {
   const auto moves_once = [](const auto& of_tensor) { return of_tensor.second == 1; };
   if (!std::all_of(at.complete.slots.begin(), at.complete.slots.end(), moves_once)) return found;
   Schedule all = at.fixed;
-  for (const std::string& tensor : tensors_with_slots()) all.slots[tensor] = two_slots;
+  for (const std::string& tensor : tensors_with_slots()) all.slots[tensor] = double_buffer_slots;
   const Reached changed{all, at.complete};
   IteratorSizes sizes = sizes_of(at.complete);
   for (const IteratorId i : sizes.ids()) {
@@ -274,7 +274,7 @@ std::vector<Schedule> Neighbours::stored_while_computed(const Reached& at) const
     const auto buffer = std::find_if(model_.buffers.begin(), model_.buffers.end(),
                                      [&](const ModelBuffer& b) { return b.name == tensor; });
     if (buffer->kind != ModelBuffer::Kind::output || at.complete.slots.at(tensor) > 1) continue;
-    other.slots[tensor] = two_slots;
+    other.slots[tensor] = double_buffer_slots;
     moving.insert(buffer->moved_by.begin(), buffer->moved_by.end());
   }
   const Reached changed{other, at.complete};

@@ -75,7 +75,7 @@ std::vector<Tried> splits_to_overlap(const SearchTask& task, TriedPlans& plans, 
 std::optional<Tried> overlapped(const SearchTask& task, TriedPlans& plans, const Neighbours& neighbours,
                                 const Tried& split, std::int64_t enough) {
   Schedule fixed = on_split(task, *split.complete.parallel);
-  for (const std::string& tensor : neighbours.tensors_with_slots()) fixed.slots[tensor] = two_slots;
+  for (const std::string& tensor : neighbours.tensors_with_slots()) fixed.slots[tensor] = double_buffer_slots;
   auto begin = plans.plan_below(fixed, enough);
   for (Schedule& whole : neighbours.whole_iterators(fixed)) {
     auto tried = plans.plan_below(whole, begin ? begin->price() : enough);

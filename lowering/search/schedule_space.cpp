@@ -121,7 +121,7 @@ GridSpace ScheduleSpace::over(CoreGrid grid) const {
     if (const auto fixed = person_.slots.find(buffer.name); fixed != person_.slots.end()) {
       slots = {fixed->second};
     } else if (buffer.kind != ModelBuffer::Kind::intermediate && why_one_slot(model_, b).empty()) {
-      slots.push_back(two_slots);
+      slots.push_back(double_buffer_slots);
     }
     space.slots.push_back(std::move(slots));
     std::vector<SharedBy> sharing = {SharedBy::core};

@@ -13,7 +13,7 @@
 namespace stowage {
 namespace {
 
-/// A name for a loop's variable in the next trip.
+/// A name for a loop's variable in a trip to come.
 struct Named {
   VarId name;
   VarId innermost;  ///< of the loops around
@@ -61,7 +61,7 @@ class Recogniser {
   }
 
  private:
-  using Current = std::map<VarId, VarId>;  ///< names of the next trip → variables of this one
+  using Current = std::map<VarId, VarId>;  ///< names of a trip to come → variables of this one
 
   /// Buffers that as many gets fill as they have slots: the first trips', then the others'.
   void find_only_gets() {
@@ -79,7 +79,7 @@ class Recogniser {
     }
   }
 
-  /// A guard that asks whether there is a next trip of the innermost loops, with nothing but such gets inside.
+  /// A guard that asks whether there is such a trip of the innermost loops, with nothing but such gets inside.
   void recognise(const Stmt& s, const Guard& guard, const Enclosing& around) {
     if (guard.any_positive.size() != 1) return;
     std::int64_t ahead = 0;
@@ -115,7 +115,7 @@ class Recogniser {
   }
 
   /// Whether what gets load moves with the trips of a chain by these names alone, so that with the variables in their
-  /// place it is what this trip needs. A nest from elsewhere may count its next trip in another way.
+  /// place it is what this trip needs. A nest from elsewhere may count its trips in another way.
   [[nodiscard]] bool moves_by_names(const Block& block, const TripChain& chain, const Current& current) const {
     std::set<VarId> inside;  // lets of the block, each looked at where it stands
     const auto moves = [&](VarId v) {

@@ -21,7 +21,8 @@ inline Schedule random_slots(OperatorDraw& draw, const GroupModel& model, const 
     if (buffer.kind == ModelBuffer::Kind::intermediate || !why_one_slot(model, b).empty()) continue;
     if (draw.between(0, 3) == 0) continue;
     const bool deep = draw.between(0, 3) == 0;
-    fixed.slots[buffer.name] = deep ? static_cast<int>(draw.between(two_slots + 1, max_slots)) : two_slots;
+    fixed.slots[buffer.name] =
+        deep ? static_cast<int>(draw.between(double_buffer_slots + 1, max_slots)) : double_buffer_slots;
   }
   return fixed;
 }
