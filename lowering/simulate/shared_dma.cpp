@@ -42,7 +42,8 @@ std::size_t SharedDma::start(std::int64_t moves, std::int64_t parts, std::int64_
     number = free_.back();
     free_.pop_back();
   }
-  transfers_[number] = {moves, parts, 0, least, cores, queue, Transfer::Phase::waits};
+  transfers_[number] = {moves, parts, 0, 0, least, cores, queue, Transfer::Phase::waits};
+  if (queue >= takes_from_.size()) takes_from_.resize(queue + 1, 0);
   push(starting_, moves, number);
   return number;
 }
@@ -52,6 +53,9 @@ void SharedDma::move(std::size_t number) {
   transfer.phase = Transfer::Phase::moves;
   transfer.moves = now_;
   transfer.ends = served_ + transfer.parts;
+  std::int64_t& takes_from = takes_from_[transfer.queue];
+  transfer.taken = std::max(now_, takes_from);
+  takes_from = transfer.taken + transfer.least;
   moving_ += transfer.cores;
   push(ending_, transfer.ends, number);
 }
@@ -95,7 +99,7 @@ const std::vector<std::size_t>& SharedDma::advance(std::int64_t cycle) {
     Transfer& transfer = transfers_[number];
     moving_ -= transfer.cores;
     transfer.phase = Transfer::Phase::served;
-    push(draining_, std::max(now_, transfer.moves + transfer.least), number);
+    push(draining_, std::max(now_, transfer.taken + transfer.least), number);
   }
   return ended_;
 }
@@ -111,10 +115,11 @@ void SharedDma::end(std::size_t number) {
 SharedDma::Progress SharedDma::progress_of(std::size_t transfer) const {
   const Transfer& of = transfers_[transfer];
   const auto phase = static_cast<std::int64_t>(of.phase);
+  const std::int64_t taken_in = std::max<std::int64_t>(0, of.taken + of.least - now_);
   switch (of.phase) {
     case Transfer::Phase::waits: return {phase, of.moves - now_, 0};
-    case Transfer::Phase::moves: return {phase, of.ends - served_, of.least == 0 ? 0 : now_ - of.moves};
-    case Transfer::Phase::served: return {phase, of.moves + of.least - now_, 0};
+    case Transfer::Phase::moves: return {phase, of.ends - served_, taken_in};
+    case Transfer::Phase::served: return {phase, 0, taken_in};
   }
   fail_check("unknown phase of a transfer");
 }
@@ -124,7 +129,11 @@ void SharedDma::skip(std::int64_t cycles, std::int64_t busy) {
   busy_ += busy;
   for (Due& due : starting_) due.at += cycles;
   for (Due& due : draining_) due.at += cycles;
-  for (Transfer& transfer : transfers_) transfer.moves += cycles;
+  for (Transfer& transfer : transfers_) {
+    transfer.moves += cycles;
+    transfer.taken += cycles;
+  }
+  for (std::int64_t& takes_from : takes_from_) takes_from += cycles;
 }
 
 }  // namespace stowage

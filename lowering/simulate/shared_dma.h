@@ -2,7 +2,8 @@
 // The DMA engine that all cores share. Every transfer starts up for itself; then all whose data move get an equal share
 // of the engine's time, so that of n at once each moves as fast as 1/n of what its blocks reach alone. Queued ones move
 // one at a time of each queue. A transfer whose core could not take its data so fast ends later, without a share of
-// the engine meanwhile. Transfers end in whole cycles, rounded up.
+// the engine meanwhile: a core takes in one after another, in the order in which they began to move. Transfers end in
+// whole cycles, rounded up.
 //
 // What a transfer has been served is counted once for all: `served` is what each that moves has got since the
 // beginning, in parts of a cycle. One that began to move at s and needs p ends when `served` has reached s + p. Which
@@ -25,8 +26,8 @@ class SharedDma {
   explicit SharedDma(DmaOrder order) : order_(order) {}
 
   /// So many cores start the same transfer each: it can move data from cycle `moves` on (not before now), needs `parts`
-  /// of the engine's time, in parts of a cycle, and `least` cycles from when it moves. Its number is another's after
-  /// the next advance() from the one that has told its end.
+  /// of the engine's time, in parts of a cycle, and its core `least` cycles to take it in. A queue is of cores that do
+  /// the same. The transfer's number is another's after the next advance() from the one that has told its end.
   std::size_t start(std::int64_t moves, std::int64_t parts, std::int64_t least, std::int64_t cores, std::size_t queue);
 
   /// The cycle in which something begins to move or ends; never, if nothing is under way.
@@ -45,7 +46,7 @@ class SharedDma {
   struct Progress {
     std::int64_t phase = 0;
     std::int64_t left = 0;
-    std::int64_t cycles_moved = 0;  ///< which count where a core can take its data only so fast
+    std::int64_t taken_in = 0;  ///< cycles until its core can have taken it in; which tells when it can take the next
   };
   [[nodiscard]] Progress progress_of(std::size_t transfer) const;
   /// As if so many cycles had passed in which all came back to where it is, with data moving in so many of them.
@@ -56,7 +57,8 @@ class SharedDma {
     std::int64_t moves = 0;  ///< cycle from which on it can; when it does, that in which it began
     std::int64_t parts = 0;
     std::int64_t ends = 0;   ///< what `served` will be then
-    std::int64_t least = 0;  ///< cycles from `moves` to its end
+    std::int64_t taken = 0;  ///< cycle in which its core begins to take it in, once it moves
+    std::int64_t least = 0;  ///< cycles from then to its end
     std::int64_t cores = 0;
     std::size_t queue = 0;
     enum class Phase : std::uint8_t { waits, moves, served } phase = Phase::waits;
@@ -85,6 +87,7 @@ class SharedDma {
   std::vector<std::size_t> ended_;
   DmaOrder order_;
   std::vector<std::vector<std::size_t>> queues_;  ///< if queued: what moves, then what is to
+  std::vector<std::int64_t> takes_from_;  ///< by queue: cycle from which on its cores can take in what comes next
   std::int64_t pushed_ = 0;
 };
 

@@ -175,7 +175,8 @@ class Walk {
     trip.state.push_back(behind_);
     for (const MeanTransfer& transfer : engine_.under_way()) {
       trip.state.insert(trip.state.end(), {static_cast<double>(transfer.row.index()), transfer.parts,
-                                           std::max(0.0, transfer.moves - engine_.now())});
+                                           std::max(0.0, transfer.moves - engine_.now()),
+                                           std::max(0.0, transfer.taken_in.value_or(0) - engine_.now())});
     }
     return trip;
   }

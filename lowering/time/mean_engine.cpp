@@ -12,12 +12,19 @@ double rounding_at(double cycle) { return 1e-6 + 1e-12 * cycle; }
 
 }  // namespace
 
-double MeanEngine::end_of(const MeanTransfer& transfer) const { return transfer.moves + transfer.least; }
+bool MeanEngine::has_ended(const MeanTransfer& transfer) const {
+  return transfer.taken_in && transfer.parts <= 0 && *transfer.taken_in <= now_;
+}
 
 void MeanEngine::step(double limit) {
   double moving = 0;
-  for (const MeanTransfer& transfer : under_way_) {
-    if (transfer.moves <= now_ && transfer.parts > 0) moving += transfer.cores;
+  for (MeanTransfer& transfer : under_way_) {
+    if (transfer.moves > now_) continue;
+    if (!transfer.taken_in) {
+      takes_from_ = std::max(takes_from_, now_) + transfer.least;
+      transfer.taken_in = takes_from_;
+    }
+    if (transfer.parts > 0) moving += transfer.cores;
   }
   double next = limit;
   for (const MeanTransfer& transfer : under_way_) {
@@ -26,7 +33,7 @@ void MeanEngine::step(double limit) {
     } else if (transfer.parts > 0) {
       next = std::min(next, now_ + transfer.parts * moving);
     } else {
-      next = std::min(next, end_of(transfer));
+      next = std::min(next, *transfer.taken_in);
     }
   }
   const double rounding = rounding_at(next);
@@ -46,8 +53,7 @@ void MeanEngine::advance(double cycle) {
       return;
     }
     step(cycle);
-    std::erase_if(under_way_,
-                  [&](const MeanTransfer& t) { return t.moves <= now_ && t.parts <= 0 && end_of(t) <= now_; });
+    std::erase_if(under_way_, [&](const MeanTransfer& t) { return has_ended(t); });
   }
 }
 
@@ -57,7 +63,7 @@ std::optional<CostId> MeanEngine::finish(const AwaitedTransfers& awaited) {
   while (std::any_of(under_way_.begin(), under_way_.end(), is_awaited)) {
     step(std::numeric_limits<double>::infinity());
     std::erase_if(under_way_, [&](const MeanTransfer& t) {
-      const bool ended = t.moves <= now_ && t.parts <= 0 && end_of(t) <= now_;
+      const bool ended = has_ended(t);
       if (ended && awaited.has(t)) last = t.row;
       return ended;
     });
@@ -67,7 +73,11 @@ std::optional<CostId> MeanEngine::finish(const AwaitedTransfers& awaited) {
 
 void MeanEngine::skip(double cycles) {
   now_ += cycles;
-  for (MeanTransfer& transfer : under_way_) transfer.moves += cycles;
+  takes_from_ += cycles;
+  for (MeanTransfer& transfer : under_way_) {
+    transfer.moves += cycles;
+    if (transfer.taken_in) *transfer.taken_in += cycles;
+  }
 }
 
 }  // namespace stowage

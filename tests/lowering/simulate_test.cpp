@@ -192,11 +192,12 @@ TEST_CASE("calls take their core's time, and a core takes no more bytes than it 
   Target target = machine();
   target.dma.issue_cycles = 5;
   target.dma.core_bytes_per_second = 2e9;
-  // 32 elements are 128 bytes: 32 cycles of the engine, but 64 until the core has them. The first moves at 15, the
-  // second at 20, until 84. The put moves 256 bytes, in 128 cycles.
+  // 32 elements are 128 bytes: 32 cycles of the engine, but 64 until the core has them. The first moves at 15 and is
+  // there at 79; the second moves at 20, but behind the first the core has it at 143. The put moves 256 bytes, in 128
+  // cycles.
   const Simulation shared = simulated(in_two_parts(32), target);
-  CHECK(shared.cycles == 100 + 84 + 64 + (5 + 10 + 128));
-  CHECK(core(shared, 0) == CoreTimes{64, 15, 74, 138, 0, 0});
+  CHECK(shared.cycles == 100 + 143 + 64 + (5 + 10 + 128));
+  CHECK(core(shared, 0) == CoreTimes{64, 15, 133, 138, 0, 0});
   CHECK(shared.dma.busy_cycles == 69 - 5 + 64);
   // One behind the other: from 15 to 79, and to 143.
   SimulationOptions options;
