@@ -180,9 +180,27 @@ IndexExpr remainder(const IndexExpr& e, std::int64_t divisor) {
   return of_args(IndexAtom::Kind::remainder, {inside}, divisor);
 }
 
+namespace {
+
+/// Whether e is the smaller or the larger of two numbers, and one of them says already that it is no larger, or no
+/// smaller, than `other`.
+bool is_bounded_by(const IndexExpr& e, IndexAtom::Kind kind, const IndexExpr& other) {
+  if (e.terms().size() != 1 || e.terms()[0].coefficient != 1 || e.terms()[0].atom.kind != kind) return false;
+  const auto& args = *e.terms()[0].atom.args;
+  return std::any_of(args.begin(), args.end(), [&](const IndexExpr& arg) {
+    const IndexExpr above = arg + e.constant() - other;
+    if (!above.is_constant()) return false;
+    return kind == IndexAtom::Kind::minimum ? above.constant() <= 0 : above.constant() >= 0;
+  });
+}
+
+}  // namespace
+
 IndexExpr minimum(const IndexExpr& a, const IndexExpr& b) {
   const IndexExpr difference = a - b;
   if (difference.is_constant()) return difference.constant() <= 0 ? a : b;
+  if (is_bounded_by(a, IndexAtom::Kind::minimum, b)) return a;
+  if (is_bounded_by(b, IndexAtom::Kind::minimum, a)) return b;
   if (compare(b, a) < 0) return of_args(IndexAtom::Kind::minimum, {b, a});
   return of_args(IndexAtom::Kind::minimum, {a, b});
 }
@@ -190,6 +208,8 @@ IndexExpr minimum(const IndexExpr& a, const IndexExpr& b) {
 IndexExpr maximum(const IndexExpr& a, const IndexExpr& b) {
   const IndexExpr difference = a - b;
   if (difference.is_constant()) return difference.constant() >= 0 ? a : b;
+  if (is_bounded_by(a, IndexAtom::Kind::maximum, b)) return a;
+  if (is_bounded_by(b, IndexAtom::Kind::maximum, a)) return b;
   if (compare(b, a) < 0) return of_args(IndexAtom::Kind::maximum, {b, a});
   return of_args(IndexAtom::Kind::maximum, {a, b});
 }

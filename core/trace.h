@@ -39,11 +39,11 @@ using TraceEvent =
                  BeamKept, PartitionFound,                                                              //
                  CoresSplit, SplitUnaligned, GivenToManagementCore, LibraryJudged, BufferCorrelated,
                  IteratorsClassified, SizeTried,
-                 SizesChosen,                                                                                        //
-                 LdmExceeded, LoopTried, LoopBarred, LoopPlaced, LoopsOrdered, TransferPlaced,                       //
-                 SplitPlanned, MoreSplitsPlanned, SplitsLeftOut, NeighboursPlanned, PlanImproved, PlanChosen,        //
-                 CheaperPlanRefused, SlotsTried, LoadShared, AxesMerged, LanesBlocked, InputCopied, ReductionSplit,  //
-                 InputResident, StagesFolded, OptimumSearched>;
+                 SizesChosen,                                                                                       //
+                 LdmExceeded, LoopTried, LoopBarred, LoopPlaced, LoopsOrdered, TransferPlaced,                      //
+                 SplitPlanned, MoreSplitsPlanned, SplitsLeftOut, NeighboursPlanned, PlanImproved, PlanChosen,       //
+                 CheaperPlanRefused, SlotsTried, SlotsDeepened, LoadShared, AxesMerged, LanesBlocked, InputCopied,  //
+                 ReductionSplit, InputResident, StagesFolded, OptimumSearched>;
 
 struct TraceRecord {
   std::string subject;  ///< fused operator, operator or template it is about

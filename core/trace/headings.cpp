@@ -120,6 +120,7 @@ Heading heading(const SplitPlanned&) { return {By::search, "split", step}; }
 Heading heading(const MoreSplitsPlanned&) { return {By::search, "split", step}; }
 Heading heading(const SplitsLeftOut&) { return {By::search, "split", step}; }
 Heading heading(const SlotsTried&) { return {By::search, "slots", step}; }
+Heading heading(const SlotsDeepened&) { return {By::search, "slots", step}; }
 Heading heading(const LoadShared&) { return {By::search, "sharing", step}; }
 Heading heading(const AxesMerged&) { return {By::search, "merged", step}; }
 Heading heading(const LanesBlocked&) { return {By::search, "lanes", step}; }

@@ -34,10 +34,23 @@ struct SplitsLeftOut {
   std::int64_t least_cycles = 0;  ///< that none of them can go below; of those given up and too slow
 };
 
-/// Buffers have two slots, so that computation hides what moves in and out of them.
+/// Buffers have two slots at most, so that computation hides what moves in and out of them.
 struct SlotsTried {
   std::vector<TracedSplit> split;
   std::vector<BufferId> buffers;  ///< that have two; empty: none
+  std::int64_t before_cycles = 0;
+  std::int64_t cycles = 0;
+};
+
+struct BufferSlots {
+  BufferId buffer;
+  std::int64_t slots = 2;
+};
+
+/// Some buffers have three or four slots, so that trips which take unequally long hide it too.
+struct SlotsDeepened {
+  std::vector<TracedSplit> split;
+  std::vector<BufferSlots> buffers;  ///< that have several
   std::int64_t before_cycles = 0;
   std::int64_t cycles = 0;
 };

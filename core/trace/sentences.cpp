@@ -133,10 +133,13 @@ std::string say(const PartitionFound& found, const GroupNames&) {
 const std::string& name(IteratorId iterator, const GroupNames& names) { return names.iterators.at(iterator); }
 const std::string& name(BufferId buffer, const GroupNames& names) { return names.buffers.at(buffer); }
 
-std::string joined(const std::vector<TracedLoop>& loops, const GroupNames& names) {
+std::string name(const TracedLoop& loop, const GroupNames& names) { return name_of(loop, names); }
+
+template <class Named>
+std::string joined(const std::vector<Named>& all, const GroupNames& names, std::string_view between = ", ") {
   std::vector<std::string> texts;
-  for (const TracedLoop& loop : loops) texts.push_back(name_of(loop, names));
-  return joined(texts);
+  for (const Named& one : all) texts.push_back(name(one, names));
+  return joined(texts, between);
 }
 
 std::string say(const CoresSplit& cores, const GroupNames& names) {
@@ -164,19 +167,15 @@ std::string say(const LibraryJudged& judged, const GroupNames&) {
 
 std::string say(const BufferCorrelated& correlated, const GroupNames& names) {
   std::vector<std::string> dimensions;
-  for (const std::vector<IteratorId>& of_dimension : correlated.dimensions) {
-    std::vector<std::string> found;
-    for (const IteratorId iterator : of_dimension) found.push_back(name(iterator, names));
-    dimensions.push_back(fmt::format("{{{}}}", joined(found, ",")));
-  }
+  for (const std::vector<IteratorId>& of_dimension : correlated.dimensions)
+    dimensions.push_back(fmt::format("{{{}}}", joined(of_dimension, names, ",")));
   return fmt::format("{} is correlated with [{}]", name(correlated.buffer, names), joined(dimensions));
 }
 
 std::string sizes_text(const LdmState& state, const GroupNames& names) {
   std::vector<std::string> sizes;
-  for (const IteratorId i : state.sizes.ids()) {
+  for (const IteratorId i : state.sizes.ids())
     sizes.push_back(fmt::format("{}={}", names.iterators.at(i), state.sizes[i]));
-  }
   return joined(sizes);
 }
 
@@ -244,9 +243,8 @@ std::string cost_text(std::int64_t operations, std::int64_t transfers) {
 
 std::string say(const LoopTried& tried, const GroupNames& names) {
   std::vector<std::string> counts;
-  for (const BufferCount& count : tried.counts) {
+  for (const BufferCount& count : tried.counts)
     counts.push_back(fmt::format("{} {}", name(count.buffer, names), count.count));
-  }
   return fmt::format("{} as the innermost of the loops left: {}{}", name_of(tried.loop, names),
                      cost_text(tried.operations, tried.transfers),
                      counts.empty() ? "" : fmt::format(" ({})", joined(counts)));
@@ -365,31 +363,37 @@ std::string say(const ReductionSplit& split, const GroupNames& names) {
 }
 
 std::string say(const InputResident& resident, const GroupNames& names) {
-  std::vector<std::string> along;
-  for (const IteratorId iterator : resident.along) along.push_back(name(iterator, names));
   return fmt::format("what a core needs of {} along {} stays in its LDM", name(resident.buffer, names),
-                     fmt::join(along, ", "));
+                     joined(resident.along, names));
 }
 
 std::string say(const StagesFolded&, const GroupNames&) {
   return "constants of one element are literals, and what finishes a sum is computed in one pass with what follows it";
 }
 
-std::string say(const SlotsTried& tried, const GroupNames& names) {
-  std::vector<std::string> buffers;
-  for (const BufferId buffer : tried.buffers) buffers.push_back(name(buffer, names));
-  const std::string slots = tried.buffers.empty() ? "one slot for every tensor"
-                                                  : fmt::format("two slots for {}, moved while something is computed",
-                                                                fmt::join(buffers, ", "));
+template <class Tried>
+std::string slots_text(const Tried& tried, std::string_view slots, const GroupNames& names) {
   return fmt::format("{}: {}: {} instead of {} cycles", split_text(tried.split, names), slots,
                      grouped_digits(tried.cycles), grouped_digits(tried.before_cycles));
 }
 
+std::string say(const SlotsTried& tried, const GroupNames& names) {
+  if (tried.buffers.empty()) return slots_text(tried, "one slot for every tensor", names);
+  return slots_text(tried, "two slots for " + joined(tried.buffers, names) + ", moved while something is computed",
+                    names);
+}
+
+std::string say(const SlotsDeepened& deepened, const GroupNames& names) {
+  std::vector<std::string> slots;
+  for (const auto& [buffer, count] : deepened.buffers)
+    slots.push_back(fmt::format("{} slots for {}", count, name(buffer, names)));
+  return slots_text(deepened, joined(slots) + ", moved while something is computed", names);
+}
+
 std::string say(const PlanImproved& improved, const GroupNames& names) {
   std::vector<std::string> changes;
-  for (const SizeChanged& size : improved.sizes) {
+  for (const SizeChanged& size : improved.sizes)
     changes.push_back(fmt::format("{} from {} to {}", name(size.iterator, names), size.before, size.after));
-  }
   if (!improved.order.empty()) changes.push_back("loops " + joined(improved.order, names));
   if (changes.empty()) changes.emplace_back("other inputs loaded together or kept in the LDM");
   return fmt::format("{}: {}, {} instead of {} cycles", split_text(improved.split, names), joined(changes),

@@ -240,10 +240,7 @@ constexpr auto fields_of(Of<ReductionSplit>) {
   using T = ReductionSplit;
   return kind("reduction-split", field("iterator", &T::parts), field("cores", &T::cores));
 }
-constexpr auto fields_of(Of<InputCopied>) {
-  using T = InputCopied;
-  return kind("input-copied", field("buffer", &T::buffer));
-}
+constexpr auto fields_of(Of<InputCopied>) { return kind("input-copied", field("buffer", &InputCopied::buffer)); }
 constexpr auto fields_of(Of<InputResident>) {
   using T = InputResident;
   return kind("input-resident", field("buffer", &T::buffer), field("along", &T::along));
@@ -251,6 +248,14 @@ constexpr auto fields_of(Of<InputResident>) {
 constexpr auto fields_of(Of<SlotsTried>) {
   using T = SlotsTried;
   return kind("slots-tried", field("split", &T::split), field("buffers", &T::buffers),
+              field("before_cycles", &T::before_cycles), field("cycles", &T::cycles));
+}
+constexpr auto fields_of(Of<BufferSlots>) {
+  return kind("", field("buffer", &BufferSlots::buffer), field("slots", &BufferSlots::slots));
+}
+constexpr auto fields_of(Of<SlotsDeepened>) {
+  using T = SlotsDeepened;
+  return kind("slots-deepened", field("split", &T::split), field("buffers", &T::buffers),
               field("before_cycles", &T::before_cycles), field("cycles", &T::cycles));
 }
 constexpr auto fields_of(Of<PlanChosen::Published>) {

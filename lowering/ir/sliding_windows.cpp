@@ -14,6 +14,7 @@
 #include "core/identifiers.h"
 #include "core/tensor.h"
 #include "lowering/ir/enclosing.h"
+#include "lowering/ir/kept_loads.h"
 #include "lowering/ir/let_values.h"
 #include "lowering/ir/prover.h"
 #include "lowering/ir/rewrite.h"
@@ -164,7 +165,7 @@ namespace {
 class BoxWriter {
  public:
   BoxWriter(const LoopNest& nest, const std::vector<SlidingWindow>& windows)
-      : nest_(nest), computed_(nest), names_(names_in(nest)) {
+      : nest_(nest), computed_(nest), loads_(shorter_loads(nest, windows)), names_(names_in(nest)) {
     for (const SlidingWindow& window : windows) {
       windows_.emplace(window.chain.start->id, &window);
       windows_.emplace(window.chain.sum->id, &window);
@@ -177,6 +178,7 @@ class BoxWriter {
 
   LoopNest run() {
     computed_.body = rewritten(nest_.body, [&](const Stmt& s) -> Replacement {
+      if (const auto* dma = std::get_if<Dma>(&s.node)) return loaded(s, *dma);
       const auto found = windows_.find(s.id);
       if (found == windows_.end()) return std::nullopt;
       if (const auto* fill = std::get_if<Fill>(&s.node)) return begun(s, *fill, *found->second);
@@ -192,6 +194,34 @@ class BoxWriter {
   }
 
  private:
+  /// What of an input is needed for what is computed.
+  Replacement loaded(const Stmt& s, Dma dma) {
+    const auto found = loads_.find(s.id);
+    if (found == loads_.end()) return std::nullopt;
+    const ShorterLoad& load = found->second;
+    Range& range = dma.region[load.dimension];
+    const IndexExpr end = range.start + range.extent;
+    Block block;
+    range.start = load.start;
+    if (load.name_id) {
+      const std::string& tensor = nest_.tensors[dma.nest_tensor].name;
+      const VarId name = named(fmt::format("{}_{}_from", tensor, load.dimension), load.start);
+      block.push_back(std::make_shared<const Stmt>(Stmt{*load.name_id, Let{name, load.start}, {}}));
+      range.start = IndexExpr(name);
+    }
+    range.extent = end - range.start;
+    block.push_back(with_node(s, std::move(dma)));
+    return block;
+  }
+
+  /// A new variable of what it is to be.
+  VarId named(const std::string& wanted, const IndexExpr& value) {
+    const VarId name(computed_.variables.size());
+    computed_.variables.push_back({names_.take(identifier_of(wanted)), NestVariable::Kind::let,
+                                   bounds(value, [&](VarId v) { return computed_.variables[v.index()].range; })});
+    return name;
+  }
+
   /// The fill around what does not move, behind a name for where the box that is computed begins.
   Block begun(const Stmt& s, Fill fill, const SlidingWindow& window) {
     const IndexExpr kept = minimum(IndexExpr(window.along), 1) * window.kept;  // none in the first trip
@@ -213,10 +243,7 @@ class BoxWriter {
       return {start};
     }
     const Stage& stage = nest_.stages.stages[sum.stage];
-    const VarId name(computed_.variables.size());
-    const std::string wanted = fmt::format("{}_{}_from", stage.name, stage.axes[window.dimension].name);
-    computed_.variables.push_back({names_.take(identifier_of(wanted)), NestVariable::Kind::let,
-                                   bounds(from, [&](VarId v) { return computed_.variables[v.index()].range; })});
+    const VarId name = named(fmt::format("{}_{}_from", stage.name, stage.axes[window.dimension].name), from);
     from_.emplace(&window, IndexExpr(name));
     return {std::make_shared<const Stmt>(Stmt{s.id, Let{name, from}, {}}), start};  // what is asked for by it is behind
   }
@@ -225,6 +252,7 @@ class BoxWriter {
   LoopNest computed_;
   std::map<StatementId, const SlidingWindow*> windows_;  ///< by Stmt::id of their chains' statements
   std::map<VarId, StatementId> lets_;                    ///< Stmt::id
+  std::map<StatementId, ShorterLoad> loads_;
   std::map<const SlidingWindow*, IndexExpr> from_;
   UniqueNames names_;
 };

@@ -38,8 +38,9 @@ std::vector<SlidingWindow> sliding_windows(const LoopNest& nest);
 bool moves_in_vectors(const Buffer& buffer, std::size_t dimension, std::int64_t lanes);
 
 /// A nest with the boxes that are computed, for who emits, counts and times: of the chains of sliding windows what the
-/// trip before has not. Their fills are around what of the buffer is not moved, and have in front of them, under the
-/// same id, a name for where the box begins. It is not sound by itself. Made of one, it comes to the same once more.
+/// trip before has not, and of the inputs of their sums what that takes (kept_loads.h). Their fills are around what of
+/// the buffer is not moved, and have in front of them, under the same id, a name for where the box begins. It is not
+/// sound by itself. Made of one, it comes to the same once more.
 class ComputedBoxes {
  public:
   /// `nest` must outlive this: where it has no windows it is what is asked for.

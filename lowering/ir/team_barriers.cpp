@@ -13,9 +13,9 @@ bool contains(Space wide, Space narrow) { return wide == narrow || wide == Space
 /// Buffers used since the last barrier of a team that takes in the one that asks.
 using Used = std::map<Space, std::set<BufferId>>;
 
-class Finder {
+class BarrierFinder {
  public:
-  explicit Finder(const LoopNest& nest) {
+  explicit BarrierFinder(const LoopNest& nest) {
     visit_statements(nest.body, [&](const Stmt& s) {
       if (const auto* broadcast = std::get_if<Broadcast>(&s.node)) broadcasts_.emplace(s.id, broadcast);
       const auto* dma = std::get_if<Dma>(&s.node);
@@ -120,6 +120,6 @@ class Finder {
 
 }  // namespace
 
-TeamBarriers team_barriers(const LoopNest& nest) { return Finder(nest).found; }
+TeamBarriers team_barriers(const LoopNest& nest) { return BarrierFinder(nest).found; }
 
 }  // namespace stowage

@@ -57,4 +57,16 @@ std::map<VarId, std::int64_t> TripChain::at(std::int64_t trip) const {
   return values;
 }
 
+std::optional<TripChain> chain_ahead(const Enclosing& around, const IndexExpr& asked, std::int64_t ahead) {
+  TripChain chain;
+  for (std::size_t l = around.loops().size(); l-- > 0;) {
+    const EnclosingLoop& loop = around.loops()[l];
+    if (!chain.loops.empty() && !chain.loops.front().extent.is_constant()) return std::nullopt;
+    const VarId variable(loop.variable);
+    chain.loops.insert(chain.loops.begin(), Loop{variable, loop.trips.expr, {}, {}});
+    if (asked == loop.trips.expr - chain.ahead(ahead).at(variable)) return chain;
+  }
+  return std::nullopt;
+}
+
 }  // namespace stowage

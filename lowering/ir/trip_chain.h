@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
+#include "lowering/ir/enclosing.h"
 #include "lowering/ir/loop_nest.h"
 
 namespace stowage {
@@ -32,5 +34,9 @@ struct TripChain {
   /// What they are in a trip by its number.
   [[nodiscard]] std::map<VarId, std::int64_t> at(std::int64_t trip) const;
 };
+
+/// The loops around a statement, from some one on inwards, of which it stands in a guard that asks whether there is a
+/// trip so many ahead of the present one: the smallest such chain.
+std::optional<TripChain> chain_ahead(const Enclosing& around, const IndexExpr& asked, std::int64_t ahead);
 
 }  // namespace stowage

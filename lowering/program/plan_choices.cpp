@@ -39,8 +39,9 @@ PlanChoice best_choice(const CanonicalStages& canonical, const Planner& planner,
   for (std::size_t f = 1; f < forms.size(); ++f) {
     const auto* const found = std::get_if<Plan>(&plan);
     if (found != nullptr && over.stop_requested()) break;
-    PlanChoice other = found == nullptr ? choose_in(forms[f], canonical, planner, target, over)
-                                        : choose_in(forms[f], canonical, planner, target, over, found->time.cycles);
+    PlanChoice other = found == nullptr
+                           ? choose_in(forms[f], canonical, planner, target, over)
+                           : choose_in(forms[f], canonical, planner, target, over, to_beat_in_other_form(*found));
     Planned of_other = planned(other);
     if (!takes_less(of_other, plan)) continue;
     best = std::move(other);

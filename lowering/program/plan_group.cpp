@@ -11,6 +11,7 @@
 
 #include "core/decision_rules.h"
 #include "core/number_text.h"
+#include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_model.h"
 #include "lowering/model/group_trace.h"
 #include "lowering/model/sharing.h"
@@ -115,6 +116,13 @@ bool takes_less(const Planned& a, const Planned& b) {
   return less != nullptr && (more == nullptr || less->time.cycles < more->time.cycles);
 }
 
+std::int64_t to_beat_in_other_form(const Plan& found) {
+  const auto is_deepened = [](const auto& slots) { return slots.second > double_buffer_slots; };
+  const auto& slots = found.schedule.slots;
+  const std::int64_t cycles = found.time.cycles;
+  return std::any_of(slots.begin(), slots.end(), is_deepened) ? cycles + cycles / 20 : cycles;
+}
+
 Planned published_plan(const std::string& name, const StageList& stages, const Schedule& fixed, const Target& target) {
   return plan_group(name, stages, with_form(fixed, {}), SwtvmPlanner(), target, {});
 }
@@ -173,7 +181,7 @@ Planned plan_group(const std::string& name, const StageList& stages, const Sched
   auto best = plan_in(forms.front());
   for (std::size_t f = 1; f < forms.size(); ++f) {
     const auto* const found = std::get_if<Plan>(&best.first);
-    auto other = found == nullptr ? plan_in(forms[f]) : plan_in(forms[f], found->time.cycles);
+    auto other = found == nullptr ? plan_in(forms[f]) : plan_in(forms[f], to_beat_in_other_form(*found));
     if (takes_less(other.first, best.first)) best = std::move(other);
   }
   const bool is_changed = std::none_of(forms.begin(), forms.end(), [](const StageForm& f) { return f == StageForm{}; });

@@ -33,4 +33,8 @@ Planned published_plan(const std::string& name, const StageList& stages, const S
 /// Whether a is a plan, and b is none or takes more cycles.
 bool takes_less(const Planned& a, const Planned& b);
 
+/// From how many cycles on no plan in another form is looked for. A plan that has third or fourth slots was a few
+/// hundredths slower before it got them, which is the last that a search does: another form's may begin as far above.
+std::int64_t to_beat_in_other_form(const Plan& found);
+
 }  // namespace stowage

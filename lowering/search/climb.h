@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "lowering/search/core_splits.h"
 #include "lowering/search/neighbours.h"
@@ -20,17 +21,25 @@
 namespace stowage {
 
 /// What a climb looks at beside sizes, order, sharing and residents.
-enum class ClimbSlots : std::uint8_t { kept, changed };
+enum class ClimbSlots : std::uint8_t {
+  kept,
+  changed,  ///< one slot or two of a tensor
+  deepened  ///< the same, and three and four; it begins where a climb with one and two has ended
+};
 
 /// First buffer sizes next to those of a plan: one iterator's longer or shorter; then, with these sizes, neighbouring
 /// loops in exchange, who loads what together, and what stays in the LDM; at last one iterator's longer in exchange for
-/// another's shorter.
-void climb(const SearchTask& task, TriedPlans& plans, const Neighbours& neighbours, Tried at, ClimbSlots slots);
+/// another's shorter. Returns where it ends.
+Tried climb(const SearchTask& task, TriedPlans& plans, const Neighbours& neighbours, Tried at, ClimbSlots slots);
 
 /// What a climb finds depends on its split alone. Left out are those that can lead to nothing better, and those of
 /// fewer cores that hardly can.
 void climb_from_splits(const SearchTask& task, TriedPlans& plans, const Neighbours& neighbours,
                        const CoreSplits& splits);
+
+/// What a plan would take if computation hid all of its transfers that it can: no more than it takes, and near to what
+/// it takes with slots where these need not make buffers much smaller.
+std::int64_t if_overlapped(const Tried& tried);
 
 /// Whether a climb from a split of fewer cores than all may lead below the best plan. What climbs bring is mostly the
 /// overlap, which is counted already (if_overlapped), or is none. Not so where work is computed again: other sizes may

@@ -161,10 +161,22 @@ std::vector<Schedule> Neighbours::slot_numbers(const Reached& at) const {
   std::vector<Schedule> found;
   for (const std::string& tensor : tensors_with_slots()) {
     Schedule other = at.fixed;
-    const bool fewer = at.complete.slots.at(tensor) > 1;
-    other.slots[tensor] = fewer ? 1 : double_buffer_slots;
+    const int own = at.complete.slots.at(tensor);
+    other.slots[tensor] = own > 1 ? own - 1 : double_buffer_slots;
     add_or_halve({other, at.complete}, found);
-    if (fewer) add_lengthened({other, at.complete}, found);
+    if (own > 1) add_lengthened({other, at.complete}, found);
+  }
+  return found;
+}
+
+std::vector<Schedule> Neighbours::deeper_slots(const Reached& at) const {
+  std::vector<Schedule> found;
+  for (const std::string& tensor : tensors_with_slots()) {
+    const int own = at.complete.slots.at(tensor);
+    if (own < double_buffer_slots || own == max_slots) continue;
+    Schedule other = at.fixed;
+    other.slots[tensor] = own + 1;
+    add_or_halve({other, at.complete}, found);
   }
   return found;
 }

@@ -31,9 +31,11 @@ class Neighbours {
   [[nodiscard]] std::vector<Schedule> paired_sizes(const Reached& at) const;
   /// With these sizes, two loops next to each other in exchange.
   [[nodiscard]] std::vector<Schedule> loop_orders(const Reached& at) const;
-  /// A tensor with one slot instead of two, or two instead of one where both fit, with the sizes that it has, or with
-  /// one iterator's half; with one slot also with one iterator's longer.
+  /// A tensor with one slot less, or two instead of one where both fit, with the sizes that it has, or with one
+  /// iterator's half; with one slot less also with one iterator's longer.
   [[nodiscard]] std::vector<Schedule> slot_numbers(const Reached& at) const;
+  /// A tensor of several slots with one more, where they fit, with the sizes that it has, or with one iterator's half.
+  [[nodiscard]] std::vector<Schedule> deeper_slots(const Reached& at) const;
 
   /// Where every tensor has one slot so far: two for all that may have them, with one iterator's buffers cut into 2, 4
   /// or 8. A second slot for one tensor alone gains nothing there.

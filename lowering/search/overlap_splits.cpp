@@ -19,6 +19,12 @@ namespace {
 constexpr std::size_t overlapped_splits = 2;
 /// Splits that are planned to choose these, in the order of their bounds.
 constexpr std::size_t bounded_splits = 4;
+/// Third and fourth slots are tried where a climb ended at so many times the price of the best end at most.
+constexpr double worth_deepening = 1.02;
+/// At so many times the price of the best plan so far no end leads below it.
+constexpr double deepening_gains = 1.2;
+/// But not where it takes less than so many times what it would if all that can be hidden were.
+constexpr double worth_hiding = 1.01;
 
 /// A split without slots, and what a climb with them begins from.
 struct Beginning {
@@ -97,28 +103,54 @@ std::int64_t enough_for(const std::vector<Beginning>& beginnings) {
 
 }  // namespace
 
-void overlap_from_splits(const SearchTask& task, TriedPlans& plans, const Neighbours& neighbours,
-                         const CoreSplits& splits) {
-  if (neighbours.tensors_with_slots().empty()) return;
-  std::vector<std::vector<ParallelSplit>> climbed;
+EndsOfHalvings overlap_from_splits(const SearchTask& task, TriedPlans& plans, const Neighbours& neighbours,
+                                   const CoreSplits& splits) {
+  EndsOfHalvings ends;
+  if (neighbours.tensors_with_slots().empty()) return ends;
+  std::vector<Tried> climbed;  // where climbs ended; they leave the split as it is
   for (const CoreHalving& halving : splits.halvings) {
     if (halving.computes_again) continue;
     std::vector<Beginning> beginnings;
     for (const Tried& split : splits_to_overlap(task, plans, splits, halving.cores)) {
-      if (plans.is_over()) return;
+      if (plans.is_over()) return ends;
       if (halving.cores < task.target.cores.count && !may_overtake(plans, split)) continue;
       if (auto at = overlapped(task, plans, neighbours, split, enough_for(beginnings)))
         beginnings.push_back({split, *std::move(at)});
     }
     std::stable_sort(beginnings.begin(), beginnings.end(),
                      [](const Beginning& a, const Beginning& b) { return a.at.price() < b.at.price(); });
+    std::vector<Tried>& of_halving = ends.emplace_back();
     for (std::size_t b = 0; b < std::min(beginnings.size(), overlapped_splits); ++b) {
-      if (plans.is_over()) return;
+      if (plans.is_over()) return ends;
       const auto& [split, at] = beginnings[b];
-      if (std::find(climbed.begin(), climbed.end(), *at.complete.parallel) != climbed.end()) continue;
-      climbed.push_back(*at.complete.parallel);
+      const auto end = std::find_if(climbed.begin(), climbed.end(), [&](const Tried& other) {
+        return other.complete.parallel == at.complete.parallel;
+      });
+      if (end != climbed.end()) {
+        of_halving.push_back(*end);
+        continue;
+      }
       tell_slots(task, split, at);
-      climb(task, plans, neighbours, at, ClimbSlots::changed);
+      climbed.push_back(climb(task, plans, neighbours, at, ClimbSlots::changed));
+      of_halving.push_back(climbed.back());
+    }
+  }
+  return ends;
+}
+
+void deepen(const SearchTask& task, TriedPlans& plans, const Neighbours& neighbours, const EndsOfHalvings& ends) {
+  std::vector<Schedule> deepened;
+  for (const std::vector<Tried>& of_halving : ends) {
+    const auto best = std::min_element(of_halving.begin(), of_halving.end(),
+                                       [](const Tried& a, const Tried& b) { return a.price() < b.price(); });
+    for (const Tried& end : of_halving) {
+      if (plans.is_over()) return;
+      if (static_cast<double>(end.price()) > worth_deepening * static_cast<double>(best->price())) continue;
+      if (static_cast<double>(end.price()) > deepening_gains * static_cast<double>(plans.best()->price())) continue;
+      if (static_cast<double>(end.cycles()) < worth_hiding * static_cast<double>(if_overlapped(end))) continue;
+      if (std::find(deepened.begin(), deepened.end(), end.fixed) != deepened.end()) continue;
+      deepened.push_back(end.fixed);
+      climb(task, plans, neighbours, end, ClimbSlots::deepened);
     }
   }
 }

@@ -68,8 +68,9 @@ class PlanSearch {
     published_ = plans_.plan(person_);
     published_is_unaligned_ = !published_ && plans_.met_unaligned();
     const CoreSplits splits = plan_splits(task_, plans_, published_);
-    overlap_from_splits(task_, plans_, neighbours_, splits);
+    const EndsOfHalvings overlapped = overlap_from_splits(task_, plans_, neighbours_, splits);
     climb_from_splits(task_, plans_, neighbours_, splits);
+    deepen(task_, plans_, neighbours_, overlapped);
   }
 
   /// Where the published split makes a transfer unaligned, planner swtvm takes the first of the others that does not

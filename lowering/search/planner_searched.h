@@ -7,7 +7,8 @@ namespace stowage {
 
 /// The planner that looks for the split over the cores instead of deriving it: the published algorithms plan one core's
 /// ranges under every grid that could be best, and the plan of least estimated cycles wins. Around the best plans it
-/// then tries buffer sizes and loop orders next to those of the algorithms. docs/searched.md tells how.
+/// then tries buffer sizes and loop orders next to those of the algorithms, and at last three and four slots.
+/// docs/searched.md tells how.
 ///
 /// Never worse than planner swtvm under the time model, whose plan it begins with (of merged axes: plan_group.h). What
 /// a person has fixed stays.

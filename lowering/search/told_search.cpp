@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "lowering/model/buffer_slots.h"
 #include "lowering/model/sharing.h"
 #include "lowering/swtvm/read_schedule.h"
 
@@ -101,13 +102,22 @@ void tell_step(const SearchTask& task, const Tried& from, const Tried& to) {
 
 void tell_slots(const SearchTask& task, const Tried& from, const Tried& to) {
   if (!task.trace.listening()) return;
-  SlotsTried tried{split_of(task, to), {}, from.cycles(), to.cycles()};
+  std::vector<BufferSlots> several;
+  bool is_deepened = false;
   for (const BufferId b : task.model.buffers.ids()) {
     const ModelBuffer& buffer = task.model.buffers[b];
     const auto slots = to.complete.slots.find(buffer.name);
     const bool moved = buffer.kind != ModelBuffer::Kind::intermediate;
-    if (moved && slots != to.complete.slots.end() && slots->second > 1) tried.buffers.emplace_back(b);
+    if (!moved || slots == to.complete.slots.end() || slots->second == 1) continue;
+    several.push_back({b, slots->second});
+    is_deepened = is_deepened || slots->second > double_buffer_slots;
   }
+  if (is_deepened) {
+    task.trace.add(SlotsDeepened{split_of(task, to), std::move(several), from.cycles(), to.cycles()});
+    return;
+  }
+  SlotsTried tried{split_of(task, to), {}, from.cycles(), to.cycles()};
+  for (const BufferSlots& each : several) tried.buffers.push_back(each.buffer);
   task.trace.add(std::move(tried));
 }
 

@@ -42,7 +42,7 @@ class SharedDma {
   [[nodiscard]] std::int64_t busy_cycles() const { return busy_; }
 
   /// How far a transfer is, as numbers that are equal where what is to come is: whether it is to move, moves, or has
-  /// been served and is not at its end yet, and cycles until then, or parts of a cycle that it needs still.
+  /// been served and is not at its end yet; `left` are cycles until it moves, then parts of a cycle that it needs still.
   struct Progress {
     std::int64_t phase = 0;
     std::int64_t left = 0;
@@ -58,7 +58,7 @@ class SharedDma {
     std::int64_t parts = 0;
     std::int64_t ends = 0;   ///< what `served` will be then
     std::int64_t taken = 0;  ///< cycle in which its core begins to take it in, once it moves
-    std::int64_t least = 0;  ///< cycles from then to its end
+    std::int64_t least = 0;  ///< cycles from then to its end at least
     std::int64_t cores = 0;
     std::size_t queue = 0;
     enum class Phase : std::uint8_t { waits, moves, served } phase = Phase::waits;

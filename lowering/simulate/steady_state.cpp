@@ -47,9 +47,9 @@ void SteadyState::describe(const CoreRuns& runs, std::vector<std::int64_t>& stat
     }
     for (const PendingTransfer& transfer : run.pending) {
       const SharedDma::Progress progress = engine.progress_of(transfer.number);
-      state.insert(state.end(), {transfer.request->statement.value, transfer.request->slot->value,
-                                 transfer.begun - engine.now(), static_cast<std::int64_t>(transfer.is_awaited),
-                                 progress.phase, progress.left, progress.taken_in});
+      state.insert(state.end(),
+                   {transfer.request->statement.value, transfer.request->slot->value, transfer.begun - engine.now(),
+                    static_cast<std::int64_t>(transfer.is_awaited), progress.phase, progress.left, progress.taken_in});
     }
     if (run.awaited > 0) {
       state.insert(state.end(),

@@ -15,6 +15,7 @@
 #include "lowering/ir/enclosing.h"
 #include "lowering/ir/mesh.h"
 #include "lowering/ir/register_broadcasts.h"
+#include "lowering/ir/sliding_windows.h"
 #include "lowering/time/block_alignment.h"
 #include "lowering/time/core_costs.h"
 #include "lowering/time/rates.h"
@@ -70,9 +71,11 @@ TransferCost transfer_cost(const Dma& dma, StatementId id, const NestCounts& cou
 }
 
 /// By statement; none on a target whose bandwidth does not depend on them.
-std::map<StatementId, BlockAlignment> block_alignments(const LoopNest& nest, const Target& target) {
+std::map<StatementId, BlockAlignment> block_alignments(const LoopNest& given, const Target& target) {
   std::map<StatementId, BlockAlignment> alignments;
   if (!target.dma.lines) return alignments;
+  const ComputedBoxes computed(given);
+  const LoopNest& nest = computed.nest();
   visit_with_enclosing(nest, [&](const Stmt& statement, const Enclosing& around) {
     const auto* dma = std::get_if<Dma>(&statement.node);
     if (dma != nullptr) alignments.emplace(statement.id, block_alignment(nest, *dma, around, target));

@@ -90,28 +90,21 @@ class Recogniser {
       ahead = std::ssize(get->second);
     }
     if (ahead == 0) return;
-    const IndexExpr asked = around.expanded(guard.any_positive.front());
-    TripChain chain;
-    for (std::size_t l = around.loops().size(); l-- > 0;) {
-      const EnclosingLoop& loop = around.loops()[l];
-      if (!chain.loops.empty() && !chain.loops.front().extent.is_constant()) return;
-      chain.loops.insert(chain.loops.begin(), Loop{VarId(loop.variable), loop.trips.expr, {}, {}});
-      const std::map<VarId, IndexExpr> next = chain.ahead(ahead);
-      if (chain.loops.size() < 2 || !(asked == loop.trips.expr - next.at(VarId(loop.variable)))) continue;
-      Current current;
-      for (const Named& named : named_) {
-        if (!(named.innermost == chain.innermost())) continue;
-        for (const auto& [variable, value] : next) {
-          if (named.value == value) current.emplace(named.name, variable);
-        }
+    const auto chain = chain_ahead(around, around.expanded(guard.any_positive.front()), ahead);
+    if (!chain || chain->loops.size() < 2) return;
+    const std::map<VarId, IndexExpr> next = chain->ahead(ahead);
+    Current current;
+    for (const Named& named : named_) {
+      if (!(named.innermost == chain->innermost())) continue;
+      for (const auto& [variable, value] : next) {
+        if (named.value == value) current.emplace(named.name, variable);
       }
-      if (!moves_by_names(guard.body, chain, current) || !begins_as_first(guard.body, chain, current, around)) return;
-      for (const StmtPtr& inside : guard.body) {
-        if (const auto get = firsts_of_.find(inside->id); get != firsts_of_.end()) first_of_[get->first] = get->second;
-      }
-      guards_[s.id] = std::move(current);
-      return;
     }
+    if (!moves_by_names(guard.body, *chain, current) || !begins_as_first(guard.body, *chain, current, around)) return;
+    for (const StmtPtr& inside : guard.body) {
+      if (const auto get = firsts_of_.find(inside->id); get != firsts_of_.end()) first_of_[get->first] = get->second;
+    }
+    guards_[s.id] = std::move(current);
   }
 
   /// Whether what gets load moves with the trips of a chain by these names alone, so that with the variables in their

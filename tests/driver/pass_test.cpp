@@ -219,7 +219,7 @@ TEST_CASE("a nest that does not fit the target is told to be run for its own") {
   dump("matmul", "nests");
   const std::string file = "nests/" + entries_of("nests").at(1) + "/2_place-transfers.nest";
   for (const auto& [setting, rule] :
-       {std::pair("target.cores.count=4", "core-grid: "), std::pair("target.ldm.bytes=16384", "ldm-capacity: ")}) {
+       {std::pair("target.cores.count=2", "core-grid: "), std::pair("target.ldm.bytes=16384", "ldm-capacity: ")}) {
     for (const std::string pass : {"choose-forms", "clip-and-pad"}) {
       INFO(setting << ", " << pass);
       const ToolRun refused = run_stowage({"pass", pass, file, "--set", setting});

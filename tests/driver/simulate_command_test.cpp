@@ -217,15 +217,25 @@ TEST_CASE("a trace holds every event, as the trace event format has it") {
   CHECK(run_stowage({"simulate", "lenet", "--force"}).code == 2);
 }
 
+/// A schedule whose operator ip1 has one core load for all.
+const std::string loaded_together = R"([schedule.ip1]
+order = ["ko"]
+buffer = { k = 160, x = 1, y_block = 4, y_lane = 4 }
+slots = { ip1_weight_transposed = 2 }
+sharing = { flatten = "mesh" }
+resident = { flatten = ["k"] }
+)";
+
 TEST_CASE("a trace of cores that load together has their barriers") {
   const Workplace here;
   REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
-  REQUIRE(run_stowage({"compile", "lenet.onnx", "--fusion", "none", "-o", "apart"}).code == 0);
-  REQUIRE(read_text("apart/plan.json").find(" of mesh") != std::string::npos);
-  const ToolRun run = run_stowage({"simulate", "apart", "--trace", "apart.json"});
+  write_text("together.toml", loaded_together);
+  REQUIRE(run_stowage({"compile", "lenet.onnx", "-o", "together", "--schedule", "together.toml"}).code == 0);
+  REQUIRE(read_text("together/plan.json").find(" of mesh") != std::string::npos);
+  const ToolRun run = run_stowage({"simulate", "together", "--trace", "together.json"});
   INFO(run.err);
   REQUIRE(run.code == 0);
-  const std::string text = read_text("apart.json");
+  const std::string text = read_text("together.json");
   check_trace(nlohmann::json::parse(text));
   CHECK(text.find("\"wait at barrier\"") != std::string::npos);
 }
@@ -241,13 +251,7 @@ TEST_CASE("whether transfers queue up is for who asks to say") {
   CHECK(queued["dma_bytes"] == shared["dma_bytes"]);
   CHECK(queued["events"] == shared["events"]);
   // What is waited for does not share with the next trip's, of which ip1 has some in this plan.
-  write_text("kept.toml", R"([schedule.ip1]
-order = ["ko"]
-buffer = { k = 160, x = 1, y_block = 4, y_lane = 4 }
-slots = { ip1_weight_transposed = 2 }
-sharing = { flatten = "mesh" }
-resident = { flatten = ["k"] }
-)");
+  write_text("kept.toml", loaded_together);
   REQUIRE(run_stowage({"compile", "lenet.onnx", "-o", "kept", "--schedule", "kept.toml"}).code == 0);
   const auto kept = nlohmann::json::parse(run_stowage({"simulate", "kept", "--json"}).out);
   const auto kept_queued =

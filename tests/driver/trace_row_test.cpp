@@ -107,6 +107,7 @@ std::vector<TraceEvent> examples() {
       PlanImproved{split, {{y, 64, 128}}, {ko, {x, false}}, 1000, 900},
       SlotsTried{split, {a, c}, 1000, 800},
       SlotsTried{split, {}, 1000, 1200},
+      SlotsDeepened{split, {{a, 3}, {c, 2}}, 1000, 800},
       LoadShared{a, 64},
       AxesMerged{y, 3136},
       LanesBlocked{y, 16},

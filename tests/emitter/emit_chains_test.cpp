@@ -59,9 +59,11 @@ TEST_CASE("random sums in registers compute what their nests mean, rows that are
     chain.summed = chain.summed_tiles * (1 + static_cast<int>(random() % 5));
     chain.lanes = 4 + static_cast<int>(random() % 21);
     chain.padded = random() % 2 == 0;
+    chain.slots = 1 + static_cast<int>(random() % 4);
     INFO("seed " << seed << ", round " << round << "\n" << chain.text());
     LoopNest nest = parsed(chain.text());
     REQUIRE(verify(nest, target).value_or("sound") == "sound");
+    nest = double_buffer(std::move(nest), target);
     nest = slide_windows(keep_in_registers(std::move(nest), target), target);
     REQUIRE(verify(nest, target).value_or("sound") == "sound");
     REQUIRE(register_chains(nest).size() == 1);

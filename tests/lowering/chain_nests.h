@@ -17,6 +17,7 @@ struct ChainNest {
   int summed_tiles = 1;  ///< in which it is summed
   int lanes = 8;
   bool padded = false;  ///< Y has as many rows as the product, which is zero outside
+  int slots = 1;        ///< of X, whose transfers block until double_buffer has been
 
   [[nodiscard]] int rows() const { return tile * tiles + (padded ? 0 : 2); }
 
@@ -31,7 +32,8 @@ struct ChainNest {
                : fmt::format("{0}:{0} + {1}", first, box);
     const int step = summed / summed_tiles;
     const std::string k = summed_tiles > 1 ? fmt::format("{0}*ko:{0}*ko + {0}", step) : fmt::format("0:{}", summed);
-    const int w_at = aligned(box * step), b_at = w_at + aligned(step * lanes), t_at = b_at + aligned(lanes);
+    const int x_bytes = slots > 1 ? slots * aligned(box * step) : 4 * box * step;
+    const int w_at = slots * aligned(box * step), b_at = w_at + aligned(step * lanes), t_at = b_at + aligned(lanes);
     const int y_at = t_at + aligned(box * lanes);
     std::string text = fmt::format(
         "nest chain {{\n  input X f32[{0},{1}]\n  input W f32[{1},{2}]\n  input B f32[{2}]\n"
@@ -45,8 +47,8 @@ struct ChainNest {
         summed_tiles > 1 ? ", ko" : "");
     text += fmt::format("  ldm {} bytes\n", y_at + aligned(tile * lanes));
     const std::string summed_at = summed_tiles > 1 ? fmt::format("{}*ko", step) : "0";
-    text +=
-        fmt::format("  buffer XX f32[{},{}] at 0, {} bytes = X[{}, {}]\n", box, step, 4 * box * step, first, summed_at);
+    text += fmt::format("  buffer XX f32[{},{}] at 0, {} bytes = X[{}, {}]{}\n", box, step, x_bytes, first, summed_at,
+                        slots > 1 ? fmt::format(" slots {}", slots) : "");
     text += fmt::format("  buffer WW f32[{},{}] at {}, {} bytes = W[{}, 0]\n", step, lanes, w_at, 4 * step * lanes,
                         summed_at);
     text += fmt::format("  buffer BB f32[{}] at {}, {} bytes = B[0]\n", lanes, b_at, 4 * lanes);

@@ -6,6 +6,7 @@
 #include "fixtures.h"
 #include "lowering/check/check_nest.h"
 #include "lowering/interpret/interpret.h"
+#include "lowering/ir/kept_loads.h"
 #include "lowering/ir/sliding_windows.h"
 #include "lowering/nest/passes.h"
 #include "lowering/time/counts.h"
@@ -83,6 +84,49 @@ TEST_CASE("of a sliding window the first trip computes all, the others what is n
   const NestCounts walked = test::PlainWalk(computed.nest()).run();
   CHECK(walked.compute.at(StatementId(8)).points_of_busiest == counts.compute.at(StatementId(8)).points_of_busiest);
   CHECK(walked.fill.at(StatementId(3)).elements_of_busiest == counts.fill.at(StatementId(3)).elements_of_busiest);
+}
+
+TEST_CASE("what only the kept rows of a sliding window ask for is not loaded again", "[registers]") {
+  const auto elements_of_x = [](const LoopNest& nest) {
+    const NestCounts counts = predict_counts(nest);
+    std::int64_t bytes = 0;
+    visit_statements(nest.body, [&](const Stmt& s) {
+      const auto* dma = std::get_if<Dma>(&s.node);
+      if (dma != nullptr && nest.tensors[dma->nest_tensor].name == "X") bytes += counts.dma.at(s.id).bytes;
+    });
+    return bytes / byte_size(ElementType::f32);
+  };
+  for (const bool padded : {false, true}) {
+    for (const int summed_tiles : {1, 2}) {
+      for (const int slots : {1, 2, 3, 4}) {
+        const ChainNest chain{2, 4, 4, summed_tiles, 8, padded, slots};
+        INFO(chain.text());
+        const LoopNest loaded_ahead = double_buffer(parsed(chain.text()), machine());
+        REQUIRE(verdict(loaded_ahead) == "sound");
+        const LoopNest nest = slide_windows(keep_in_registers(loaded_ahead, machine()), machine());
+        REQUIRE(sliding_windows(nest).size() == 1);
+        INFO(to_text(ComputedBoxes(nest).nest()));
+        // Each row once. The others are those that two tiles of four have in common.
+        CHECK(elements_of_x(nest) == chain.rows() * chain.summed);
+        CHECK(elements_of_x(loaded_ahead) == (chain.rows() + 3 * 2) * chain.summed);
+        // Made of one, they come to the same once more.
+        const LoopNest computed = ComputedBoxes(nest).nest();
+        CHECK(lines_with(ComputedBoxes(computed).nest(), "get X") == lines_with(computed, "get X"));
+      }
+    }
+  }
+  const auto is_shorter = [](const std::string& text) {
+    const LoopNest nest = slide_windows(keep_in_registers(parsed(text), machine()), machine());
+    const auto windows = sliding_windows(nest);
+    REQUIRE(windows.size() == 1);
+    return !shorter_loads(nest, windows).empty();
+  };
+  const std::string text = ChainNest{}.text();
+  CHECK(is_shorter(text));
+  // Something else is put into the buffer.
+  CHECK_FALSE(is_shorter(replaced(text, "    2  for yo", "   99  fill XX with 0\n    2  for yo")));
+  // Of two gets into one slot either may be for another trip.
+  CHECK_FALSE(is_shorter(replaced(text, "wait 4\n", "wait 4\n   98    get X[2*yo:2*yo + 4, 0:4] -> XX\n")));
 }
 
 TEST_CASE("what is in the way of a chain", "[registers]") {

@@ -86,14 +86,14 @@ void kernel(void *arg) {
         simd_store(v_, &((float *)ldm->t_TT)[i]);
       }
     }
-    /* get X[sw_max(2 * yo - 1, 0) .. +sw_min(2 * yo + 3, 8) - sw_max(2 * yo - 1, 0)][0 .. +4] */
+    /* get X[sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)) .. +sw_min(2 * yo + 3, 8) - sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0))][0 .. +4] */
     ldm->reply_X = 0;
     {
-      const int n0_ = sw_min(2 * yo + 3, 8) - sw_max(2 * yo - 1, 0);
+      const int n0_ = sw_min(2 * yo + 3, 8) - sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0));
       issued_X = 0;
       if (n0_ > 0) {
         issued_X = 1;
-        athread_get(PE_MODE, t_X + 4 * sw_max(2 * yo - 1, 0), ldm->t_XX, 16 * n0_, (void *)&ldm->reply_X, 0, 0, 0);
+        athread_get(PE_MODE, t_X + 4 * sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)), &ldm->t_XX[sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)) - sw_max(2 * yo - 1, 0)][0], 16 * n0_, (void *)&ldm->reply_X, 0, 0, 0);
       }
     }
     /* get W[0 .. +4][0 .. +8] */

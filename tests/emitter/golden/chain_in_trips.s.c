@@ -87,14 +87,14 @@ void kernel(void *arg) {
       }
     }
     for (int ko = 0; ko < 2; ko++) {
-      /* get X[sw_max(2 * yo - 1, 0) .. +sw_min(2 * yo + 3, 8) - sw_max(2 * yo - 1, 0)][2 * ko .. +2] */
+      /* get X[sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)) .. +sw_min(2 * yo + 3, 8) - sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0))][2 * ko .. +2] */
       ldm->reply_X = 0;
       {
-        const int n0_ = sw_min(2 * yo + 3, 8) - sw_max(2 * yo - 1, 0);
+        const int n0_ = sw_min(2 * yo + 3, 8) - sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0));
         issued_X = 0;
         if (n0_ > 0) {
           issued_X = 1;
-          athread_get(PE_MODE, t_X + 2 * ko + 4 * sw_max(2 * yo - 1, 0), ldm->t_XX, 8 * n0_, (void *)&ldm->reply_X, 0, 8, 8);
+          athread_get(PE_MODE, t_X + 2 * ko + 4 * sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)), &ldm->t_XX[sw_max(2 * yo + 2 * sw_min(yo, 1) - 1, sw_max(2 * yo - 1, 0)) - sw_max(2 * yo - 1, 0)][0], 8 * n0_, (void *)&ldm->reply_X, 0, 8, 8);
         }
       }
       /* get W[2 * ko .. +2][0 .. +8] */
