@@ -42,7 +42,8 @@ class SharedDma {
   [[nodiscard]] std::int64_t busy_cycles() const { return busy_; }
 
   /// How far a transfer is, as numbers that are equal where what is to come is: whether it is to move, moves, or has
-  /// been served and is not at its end yet; `left` are cycles until it moves, then parts of a cycle that it needs still.
+  /// been served and is not at its end yet; `left` are cycles until it moves, then parts of a cycle that it needs
+  /// still.
   struct Progress {
     std::int64_t phase = 0;
     std::int64_t left = 0;
