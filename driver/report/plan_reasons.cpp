@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,7 +12,9 @@
 #include "driver/report/iterations.h"
 #include "driver/report/model_buffers.h"
 #include "driver/text/listed.h"
+#include "lowering/ir/kept_loads.h"
 #include "lowering/ir/mesh.h"
+#include "lowering/ir/sliding_windows.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/swtvm/swtvm.h"
 
@@ -32,6 +35,8 @@ class Reasons {
       sizes_.push_back(size == plan.schedule.buffer.end() ? 1 : size->second);
     }
     decisions_ = decisions_of(model_, plan.schedule, sizes_, records);
+    const std::vector<SlidingWindow> windows = sliding_windows(nest_);
+    for (const auto& [get, load] : shorter_loads(nest_, windows)) shorter_.insert(get);
   }
 
   PlanReasons run() {
@@ -113,6 +118,9 @@ class Reasons {
                                       reason.get ? next : "a trip's part is stored"));
     }
     if (!first_trip) stays(dma, loops, reason.get, sentences);
+    if (shorter_.contains(id)) {
+      sentences.emplace_back("What only results are made of that are kept from the trip before is not loaded again.");
+    }
     size_moved(id, dma, loops, sentences);
     reason.why = fmt::format("{}", fmt::join(sentences, " "));
     return reason;
@@ -281,6 +289,7 @@ class Reasons {
   IteratorSizes ranges_;
   IteratorSizes sizes_;
   PlanDecisions decisions_;
+  std::set<StatementId> shorter_;  ///< gets of what is not kept from the trip before
 };
 
 }  // namespace
