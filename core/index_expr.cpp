@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <compare>
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -182,37 +183,43 @@ IndexExpr remainder(const IndexExpr& e, std::int64_t divisor) {
 
 namespace {
 
+/// What is left of a - b where that is a number; terms are in order, so that they cancel if they are the same.
+std::optional<std::int64_t> constant_difference(const IndexExpr& a, const IndexExpr& b) {
+  const std::span<const IndexTerm> mine = a.terms();
+  const std::span<const IndexTerm> others = b.terms();
+  const auto is_same = [](const IndexTerm& m, const IndexTerm& o) {
+    return m.coefficient == o.coefficient && compare(m.atom, o.atom) == 0;
+  };
+  if (mine.size() != others.size()) return std::nullopt;
+  if (mine.data() != others.data() && !std::equal(mine.begin(), mine.end(), others.begin(), is_same))
+    return std::nullopt;
+  return a.constant() - b.constant();
+}
+
 /// Whether e is the smaller or the larger of two numbers, and one of them says already that it is no larger, or no
 /// smaller, than `other`.
 bool is_bounded_by(const IndexExpr& e, IndexAtom::Kind kind, const IndexExpr& other) {
   if (e.terms().size() != 1 || e.terms()[0].coefficient != 1 || e.terms()[0].atom.kind != kind) return false;
   const auto& args = *e.terms()[0].atom.args;
   return std::any_of(args.begin(), args.end(), [&](const IndexExpr& arg) {
-    const IndexExpr above = arg + e.constant() - other;
-    if (!above.is_constant()) return false;
-    return kind == IndexAtom::Kind::minimum ? above.constant() <= 0 : above.constant() >= 0;
+    const auto above = constant_difference(arg, other);
+    if (!above) return false;
+    return kind == IndexAtom::Kind::minimum ? *above + e.constant() <= 0 : *above + e.constant() >= 0;
   });
+}
+
+IndexExpr chosen_of(IndexAtom::Kind kind, const IndexExpr& a, const IndexExpr& b) {
+  if (const auto difference = constant_difference(a, b))
+    return (*difference <= 0) == (kind == IndexAtom::Kind::minimum) ? a : b;
+  if (is_bounded_by(a, kind, b)) return a;
+  if (is_bounded_by(b, kind, a)) return b;
+  return compare(b, a) < 0 ? of_args(kind, {b, a}) : of_args(kind, {a, b});
 }
 
 }  // namespace
 
-IndexExpr minimum(const IndexExpr& a, const IndexExpr& b) {
-  const IndexExpr difference = a - b;
-  if (difference.is_constant()) return difference.constant() <= 0 ? a : b;
-  if (is_bounded_by(a, IndexAtom::Kind::minimum, b)) return a;
-  if (is_bounded_by(b, IndexAtom::Kind::minimum, a)) return b;
-  if (compare(b, a) < 0) return of_args(IndexAtom::Kind::minimum, {b, a});
-  return of_args(IndexAtom::Kind::minimum, {a, b});
-}
-
-IndexExpr maximum(const IndexExpr& a, const IndexExpr& b) {
-  const IndexExpr difference = a - b;
-  if (difference.is_constant()) return difference.constant() >= 0 ? a : b;
-  if (is_bounded_by(a, IndexAtom::Kind::maximum, b)) return a;
-  if (is_bounded_by(b, IndexAtom::Kind::maximum, a)) return b;
-  if (compare(b, a) < 0) return of_args(IndexAtom::Kind::maximum, {b, a});
-  return of_args(IndexAtom::Kind::maximum, {a, b});
-}
+IndexExpr minimum(const IndexExpr& a, const IndexExpr& b) { return chosen_of(IndexAtom::Kind::minimum, a, b); }
+IndexExpr maximum(const IndexExpr& a, const IndexExpr& b) { return chosen_of(IndexAtom::Kind::maximum, a, b); }
 
 IndexExpr lookup(std::shared_ptr<const IndexTable> table, const IndexExpr& e) {
   // One that there is not stays an expression, which may stand where it is never asked for.
