@@ -208,6 +208,7 @@ bool is_bounded_by(const IndexExpr& e, IndexAtom::Kind kind, const IndexExpr& ot
   });
 }
 
+/// The smaller or the larger of two.
 IndexExpr chosen_of(IndexAtom::Kind kind, const IndexExpr& a, const IndexExpr& b) {
   if (const auto difference = constant_difference(a, b))
     return (*difference <= 0) == (kind == IndexAtom::Kind::minimum) ? a : b;

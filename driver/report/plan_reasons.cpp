@@ -14,7 +14,6 @@
 #include "driver/text/listed.h"
 #include "lowering/ir/kept_loads.h"
 #include "lowering/ir/mesh.h"
-#include "lowering/ir/sliding_windows.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/swtvm/swtvm.h"
 
@@ -35,8 +34,7 @@ class Reasons {
       sizes_.push_back(size == plan.schedule.buffer.end() ? 1 : size->second);
     }
     decisions_ = decisions_of(model_, plan.schedule, sizes_, records);
-    const std::vector<SlidingWindow> windows = sliding_windows(nest_);
-    for (const auto& [get, load] : shorter_loads(nest_, windows)) shorter_.insert(get);
+    for (const auto& [get, load] : shorter_loads(nest_)) shorter_.insert(get);
   }
 
   PlanReasons run() {

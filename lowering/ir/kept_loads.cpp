@@ -33,7 +33,7 @@ struct LoadOfTrip {
   bool is_guarded = false;              ///< by whatever
   std::optional<TripChain> chain;       ///< that it loads ahead along
   TripValues by;                        ///< what loops' variables are there, by name where they have one
-  std::optional<StatementId> last_let;  ///< before it in its guard
+  std::optional<StatementId> last_let;  ///< before it, in as many guards
 };
 
 /// A window's sum and a buffer that it reads.
@@ -44,10 +44,11 @@ struct WindowRead {
   std::vector<VarId> loops;
   std::size_t dimension = 0;  ///< that moves with the window
   IndexExpr needed;           ///< from where on, in any trip; over core and loop variables
-  std::int64_t kept = 0;      ///< elements of the dimension that are not, in all trips but the first
+  std::int64_t kept = 0;      ///< elements of it that are not needed, in all trips but the first
 };
 
-/// Bytes that are worth a call of a core: less is moved no faster than a descriptor is filled in.
+/// Bytes that are worth a call: a core of the SW26010 that loads by itself moves as many in the time that one takes
+/// (200; where many cores load, a call is worth fewer).
 constexpr std::int64_t bytes_worth_a_call = 256;
 
 std::vector<VarId> loops_outside_of(const Enclosing& around) {
@@ -115,7 +116,7 @@ class LoadFinder {
     get.loops = loops_outside_of(around);
     get.is_guarded = !around.guards().empty();
     const std::int64_t ahead = nest_.buffers[dma.buffer].slots - 1;
-    if (get.is_guarded && around.guards().back().size() == 1)
+    if (ahead > 0 && get.is_guarded && around.guards().back().size() == 1)
       get.chain = chain_ahead(around, around.guards().back().front().expr, ahead);
     if (get.chain) {
       for (const auto& [variable, value] : get.chain->ahead(ahead)) {
@@ -134,9 +135,9 @@ class LoadFinder {
     for (const ReadId read : sum.read_buffers.ids()) {
       const auto& use = sum.read_buffers[read];
       if (!use) continue;
-      const auto moved = moved_dimension(stage.reads[read], VarId(window.dimension));
-      if (!moved) continue;
-      const auto& [dimension, step] = *moved;
+      const auto motion = motion_of(stage.reads[read].index, VarId(window.dimension));
+      if (!motion || !tensor_values_of(stage.reads[read].index[motion->dimension]).empty()) continue;
+      const auto& [dimension, step] = *motion;
       // Of all that one element asks for, the first.
       const IndexExpr rest = stage.reads[read].index[dimension] - IndexExpr(VarId(window.dimension)) * step;
       const Interval first = bounds(rest, [&](VarId axis) {
@@ -147,25 +148,6 @@ class LoadFinder {
       readings_.push_back({&window, use->buffer, expanded_origin(*use, around), loops_outside_of(around), dimension,
                            kept_from * step + first.low, window.kept * step});
     }
-  }
-
-  struct MovedDimension {
-    std::size_t dimension = 0;
-    std::int64_t step = 0;
-  };
-  /// The one dimension of what is read that moves along an axis, by a constant number of elements forwards.
-  [[nodiscard]] static std::optional<MovedDimension> moved_dimension(const Access& access, VarId axis) {
-    std::optional<MovedDimension> moved;
-    for (std::size_t d = 0; d < access.index.size(); ++d) {
-      const IndexExpr& at = access.index[d];
-      if (!mentions(at, axis)) continue;
-      const IndexExpr next = substitute(at, [&](VarId v) { return v == axis ? IndexExpr(v) + 1 : IndexExpr(v); });
-      const IndexExpr step = next - at;
-      if (moved || !step.is_constant() || step.constant() <= 0 || !tensor_values_of(at).empty()) return std::nullopt;
-      if (at.coefficient_of(axis) != step.constant()) return std::nullopt;
-      moved = MovedDimension{d, step.constant()};
-    }
-    return moved;
   }
 
   /// The loads for what is read, if each of them is known to be for a trip of its own.
@@ -236,6 +218,10 @@ class LoadFinder {
 
 std::map<StatementId, ShorterLoad> shorter_loads(const LoopNest& nest, const std::vector<SlidingWindow>& windows) {
   return LoadFinder(nest, windows).run();
+}
+
+std::map<StatementId, ShorterLoad> shorter_loads(const LoopNest& nest) {
+  return shorter_loads(nest, sliding_windows(nest));
 }
 
 }  // namespace stowage

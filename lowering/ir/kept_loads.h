@@ -25,5 +25,7 @@ struct ShorterLoad {
 /// elements narrower than what their transfers move; and
 /// inputs of which so few bytes are not needed that the calls for the others would cost more.
 std::map<StatementId, ShorterLoad> shorter_loads(const LoopNest& nest, const std::vector<SlidingWindow>& windows);
+/// Of all windows of the nest.
+std::map<StatementId, ShorterLoad> shorter_loads(const LoopNest& nest);
 
 }  // namespace stowage

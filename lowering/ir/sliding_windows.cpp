@@ -26,23 +26,6 @@ IndexExpr of_trip_before(const IndexExpr& e, VarId loop) {
   return substitute(e, [&](VarId v) { return v == loop ? IndexExpr(v) - 1 : IndexExpr(v); });
 }
 
-/// The number that the box moves by from trip to trip along the one dimension that does; nothing where it is none, or
-/// not the same everywhere.
-struct Motion {
-  std::size_t dimension = 0;
-  std::int64_t step = 0;
-};
-std::optional<Motion> motion_of(const std::vector<IndexExpr>& origin, VarId loop) {
-  std::optional<Motion> motion;
-  for (std::size_t d = 0; d < origin.size(); ++d) {
-    const IndexExpr by = origin[d] - of_trip_before(origin[d], loop);
-    if (by == IndexExpr(0)) continue;
-    if (motion || !by.is_constant() || by.constant() < 0) return std::nullopt;
-    motion = Motion{d, by.constant()};
-  }
-  return motion;
-}
-
 const Compute& sum_of(const RegisterChain& chain) { return std::get<Compute>(chain.sum->node); }
 
 /// Whether statements of the body that are not of the chain do more with the buffer's bytes than read what the chain
@@ -120,6 +103,17 @@ bool finds_what_is_kept(const SlidingWindow& window, const LoopNest& nest, const
 }
 
 }  // namespace
+
+std::optional<Motion> motion_of(const std::vector<IndexExpr>& index, VarId variable) {
+  std::optional<Motion> motion;
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    const IndexExpr by = index[d] - of_trip_before(index[d], variable);
+    if (by == IndexExpr(0)) continue;
+    if (motion || !by.is_constant() || by.constant() < 0) return std::nullopt;
+    motion = Motion{d, by.constant()};
+  }
+  return motion;
+}
 
 std::vector<SlidingWindow> possible_sliding_windows(const LoopNest& nest) {
   std::vector<RegisterChain> chains = possible_register_chains(nest);

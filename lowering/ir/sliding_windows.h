@@ -16,6 +16,14 @@
 
 namespace stowage {
 
+/// The one dimension of an index that moves forwards when a variable counts on, and by how many elements.
+struct Motion {
+  std::size_t dimension = 0;
+  std::int64_t step = 0;
+};
+/// Nothing where none does, or several do, or not by the same number everywhere.
+std::optional<Motion> motion_of(const std::vector<IndexExpr>& index, VarId variable);
+
 struct SlidingWindow {
   RegisterChain chain;
   VarId along;                ///< variable of the loop

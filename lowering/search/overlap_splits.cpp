@@ -21,7 +21,7 @@ constexpr std::size_t overlapped_splits = 2;
 constexpr std::size_t bounded_splits = 4;
 /// Third and fourth slots are tried where a climb ended at so many times the price of the best end at most.
 constexpr double worth_deepening = 1.02;
-/// At so many times the price of the best plan so far no end leads below it.
+/// At so many times the price of the best plan so far hardly any end leads below it.
 constexpr double deepening_gains = 1.2;
 /// But not where it takes less than so many times what it would if all that can be hidden were.
 constexpr double worth_hiding = 1.01;

@@ -37,6 +37,15 @@ Target machine() {
   return target;
 }
 
+/// One core that computes so many operations of vectors in a cycle, kernels that cost nothing to launch.
+Target one_core(double flops_per_cycle) {
+  Target target = machine();
+  target.cores.count = 1;
+  target.cores.launch_seconds = 0;
+  target.cores.vector_flops_per_cycle = Rate(flops_per_cycle);
+  return target;
+}
+
 /// The nest's body after the pass, which is sound.
 std::string after(const std::string& text) {
   const LoopNest nest = double_buffer(parsed(text), machine());
@@ -303,10 +312,7 @@ TEST_CASE("random operators with random slots are sound, right, and take no less
 TEST_CASE("three slots win where long and short trips take turns") {
   // Sums of 136 in tiles of 128 and of 8: with two slots a short load stands beside the long computation and a long one
   // beside the short, with three both stand beside both.
-  Target target = machine();
-  target.cores.count = 1;
-  target.cores.launch_seconds = 0;
-  target.cores.vector_flops_per_cycle = Rate(8);
+  Target target = one_core(8);
   target.cores.scalar_flops_per_cycle = Rate(1);
   target.dma.bandwidth = {{64, target.clock_hz}};  // a byte a cycle: a tile takes as long to come as to compute with
   const StageList stages = fixtures::matmul_stages(16, 256, 136);
@@ -326,10 +332,7 @@ TEST_CASE("several loads under way of one core share what it can take in") {
   // One core reaches a quarter of what the engine does: 32 tiles of B of 16 * 64 bytes, each of which takes 1024
   // cycles, and next to no computation, so that the loads of all trips stand one behind another however far ahead they
   // begin.
-  Target target = machine();
-  target.cores.count = 1;
-  target.cores.launch_seconds = 0;
-  target.cores.vector_flops_per_cycle = Rate(64);
+  Target target = one_core(64);
   target.cores.scalar_flops_per_cycle = Rate(64);
   target.dma.startup_cycles = 1;
   target.dma.bandwidth = {{64, 4 * target.clock_hz}};
